@@ -10,16 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from anabranch.agent.graph.answer import graph as answering
+from anabranch.agent.graph.dependencies import read_chunks
 from anabranch.agent.graph.retrieval import graph as searching
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS
-from anabranch.agent.nodes.support.dependencies import chunks_of
-from anabranch.agent.nodes.support.state_records import Candidate
+from anabranch.agent.nodes.state import VISIBLE
 from anabranch.chunking.hierarchical_chunker import Sizes
 from anabranch.cli.failures import guarded
 from anabranch.errors import UserError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
+from anabranch.types import Candidate
 
 HOME = Path(".anabranch/examples")
 SIZES = (2048, 512, 128)
@@ -83,13 +83,13 @@ def found(question: str, context: Context) -> list[tuple[Candidate, Chunk]]:
 async def _found(question: str, context: Context) -> list[tuple[Candidate, Chunk]]:
     state = await searching.ainvoke({"question": question}, context=context)
     candidates: list[Candidate] = state["candidates"]
-    chunks = await chunks_of(context, state, [candidate["id"] for candidate in candidates])
+    chunks = await read_chunks(context, state, [candidate["id"] for candidate in candidates])
     return [(candidate, chunks[candidate["id"]]) for candidate in candidates if candidate["id"] in chunks]
 
 
 def answered(question: str, context: Context) -> dict[str, Any]:
     """Return the end state of one turn."""
-    return asyncio.run(answering.ainvoke({"question": question}, context=context, output_keys=CHANNELS))
+    return asyncio.run(answering.ainvoke({"question": question}, context=context, output_keys=VISIBLE))
 
 
 def show(title: str, lines: Iterable[str]) -> None:

@@ -8,24 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.documents import BaseDocumentCompressor
-from langchain_core.embeddings import Embeddings
-from langchain_core.language_models import BaseChatModel
-from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from anabranch.agent.graph.dependency_injection import (
-    OwnStep,
-    Retrievers,
-    bind,
-    for_one_run,
-    refuse_unknown_nodes,
-    replace_nodes,
-)
+from anabranch.agent.graph.bindings import bind, bind_run
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY
 from anabranch.agent.graph.retrieval import build as build_retrieval
 from anabranch.agent.graph.routes import (
     after_begin,
@@ -36,27 +25,33 @@ from anabranch.agent.graph.routes import (
     after_retrieval,
     to_begin,
 )
-from anabranch.agent.graph.sync_adapter import both_ways, route
+from anabranch.agent.graph.settings_precedence import resolve_settings
+from anabranch.agent.graph.step import OwnStep, Steps, refuse_unknown_steps
+from anabranch.agent.graph.telemetry import run_callbacks
 from anabranch.agent.nodes.abstain import abstain
-from anabranch.agent.nodes.begin import begin
+from anabranch.agent.nodes.begin import BeginTask, begin
 from anabranch.agent.nodes.cite import cite
 from anabranch.agent.nodes.create import create
 from anabranch.agent.nodes.finish import finish
 from anabranch.agent.nodes.gather import gather
 from anabranch.agent.nodes.installed import installed
-from anabranch.agent.nodes.map import map_window
+from anabranch.agent.nodes.map import MapTask, map_window
 from anabranch.agent.nodes.pack import pack
-from anabranch.agent.nodes.reduce import reduce
+from anabranch.agent.nodes.reduce import ReduceTask, reduce
 from anabranch.agent.nodes.refine import refine
 from anabranch.agent.nodes.review import review_sources
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import BeginTask, InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
-from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
-from anabranch.agent.nodes.support.run_spans import followed
-from anabranch.agent.nodes.support.settings_precedence import in_force
+from anabranch.agent.nodes.state import InputState, OutputState, RetrievalInput, State
 from anabranch.errors import SettingsError
-from anabranch.models.embedder import Embedder
-from anabranch.synthesis.routing import SYNTHESIS_MODES
+
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.retrievers import BaseRetriever
+
+    from anabranch.agent.graph.bindings import Retrievers
+    from anabranch.models.embedder import Embedder
 
 AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
 AnswerGraph = CompiledStateGraph[State, Context, InputState, OutputState]
@@ -87,49 +82,46 @@ def build(
             a built-in one, or there is no step of a name in `nodes`.
     """
     bindings = bind(settings, model=model, embedder=embedder, reranker=reranker, retrievers=retrievers)
-    step, edges = partial(both_ways, bindings=bindings), partial(route, bindings=bindings)
-    searching = build_retrieval(bindings, nodes=nodes)
+    steps = Steps(bindings, nodes)
+    search = build_retrieval(bindings, nodes=nodes)
     builder: AnswerBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
-    builder.add_node("begin", step(begin), input_schema=BeginTask)
-    builder.add_node("retrieval", searching.compile(), input_schema=RetrievalInput)
-    builder.add_node("review_sources", review_sources)
-    builder.add_node("pack", step(pack))
-    builder.add_node("create", step(create))
-    builder.add_node("refine", step(refine))
-    builder.add_node("map", step(map_window), input_schema=MapTask)
-    builder.add_node("gather", step(gather))
-    builder.add_node("reduce", step(reduce), input_schema=ReduceTask)
-    builder.add_node("cite", step(cite))
-    builder.add_node("abstain", step(abstain))
-    builder.add_node("finish", step(finish))
+    builder.add_node("begin", steps(begin), input_schema=BeginTask)
+    builder.add_node("retrieval", search.compile(), input_schema=RetrievalInput)
+    builder.add_node("review_sources", steps.pause(review_sources))
+    builder.add_node("pack", steps(pack))
+    builder.add_node("create", steps(create))
+    builder.add_node("refine", steps(refine))
+    builder.add_node("map", steps(map_window, "map"), input_schema=MapTask)
+    builder.add_node("gather", steps(gather))
+    builder.add_node("reduce", steps(reduce), input_schema=ReduceTask)
+    builder.add_node("installed", steps(installed))
+    builder.add_node("cite", steps(cite))
+    builder.add_node("abstain", steps(abstain))
+    builder.add_node("finish", steps(finish))
+    refuse_unknown_steps(nodes or {}, [*builder.nodes, *search.nodes])
 
-    if SYNTHESIS_MODES.names:
-        builder.add_node("installed", step(installed))
-        builder.add_edge("installed", "cite")
-    refuse_unknown_nodes(nodes or {}, [*builder.nodes, *searching.nodes])
-    replace_nodes(builder, nodes or {}, bindings)
-
-    edges(builder, START, to_begin, ["begin"])
-    edges(builder, "begin", after_begin)
-    edges(builder, "retrieval", after_retrieval)
+    builder.add_conditional_edges(START, to_begin, ["begin"])
+    builder.add_conditional_edges("begin", steps.edge(after_begin))
+    builder.add_conditional_edges("retrieval", steps.edge(after_retrieval))
     builder.add_edge("review_sources", "pack")
-    edges(builder, "pack", after_pack, ["create", "map", "abstain", *(["installed"] if SYNTHESIS_MODES.names else [])])
-    edges(builder, "create", after_draft)
-    edges(builder, "refine", after_draft)
+    builder.add_conditional_edges("pack", steps.edge(after_pack), ["create", "map", "abstain", "installed"])
+    builder.add_conditional_edges("create", steps.edge(after_draft))
+    builder.add_conditional_edges("refine", steps.edge(after_draft))
     builder.add_edge("map", "gather")
-    edges(builder, "gather", after_gather, ["reduce", "cite"])
+    builder.add_conditional_edges("gather", steps.edge(after_gather), ["reduce", "cite"])
     builder.add_edge("reduce", "gather")
-    edges(builder, "cite", after_cite)
+    builder.add_edge("installed", "cite")
+    builder.add_conditional_edges("cite", steps.edge(after_cite))
     builder.add_edge("abstain", "finish")
     builder.add_edge("finish", END)
     return builder
 
 
 def _compiled(builder: AnswerBuilder) -> AnswerGraph:
-    followed_graph = builder.compile(name="answer")
-    return followed_graph.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=followed("answer"))
+    compiled = builder.compile(name="answer")
+    return compiled.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=run_callbacks("answer"))
 
 
 graph = _compiled(build())
@@ -190,8 +182,8 @@ def _run(
     settings: dict[str, Any],
 ) -> tuple[AnswerGraph, Context]:
     """Return a graph with the given objects, and the settings; refuse `review`, since nobody could resume the run."""
-    context, own = for_one_run(settings, reranker, retrievers)
-    if (review := in_force(context).review) != "none":
+    context, own = bind_run(settings, reranker, retrievers)
+    if (review := resolve_settings(context).review) != "none":
         msg = f"review: {review} pauses the run for a person, and only a graph with a checkpointer can wait."
         raise SettingsError(msg, hint="Use build().compile(checkpointer=...), or leave `review` out.")
     return graph if embedder is None and own is None else _compiled(build(own, embedder=embedder)), context

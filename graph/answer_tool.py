@@ -8,7 +8,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from anabranch.agent.graph.answer import aanswer, answer
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.answer_messages import by_marker, title_of
+from anabranch.citations.answer_sources import by_marker, title_of
 
 NAME = "ask_documents"
 DESCRIPTION = (

@@ -12,10 +12,10 @@ from typing import Any, NotRequired
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from anabranch.agent.graph.sync_adapter import both_ways
+from anabranch.agent.graph.step import NodeStep
+from anabranch.agent.graph.telemetry import run_callbacks
 from anabranch.agent.nodes.add_documents import add_documents
-from anabranch.agent.nodes.support.ingest_settings import IngestContext
-from anabranch.agent.nodes.support.run_spans import followed
+from anabranch.agent.nodes.settings import IngestContext
 
 
 class IngestInput(TypedDict):
@@ -41,10 +41,11 @@ class IngestState(IngestInput, total=False):
 def build() -> StateGraph[IngestState, IngestContext, IngestInput, IngestState]:
     """Wire the ingest graph."""
     builder = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput)
-    builder.add_node("add_documents", both_ways(add_documents), input_schema=IngestInput)
+    step = NodeStep("add_documents", add_documents, role="ingest", has_trace=False)
+    builder.add_node("add_documents", step, input_schema=IngestInput)
     builder.add_edge(START, "add_documents")
     builder.add_edge("add_documents", END)
     return builder
 
 
-graph = build().compile(name="ingest").with_config(callbacks=followed("ingest"))
+graph = build().compile(name="ingest").with_config(callbacks=run_callbacks("ingest"))

@@ -7,50 +7,64 @@ fused, reranked, merged into parents and graded. If the evidence is thin, there 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import BaseDocumentCompressor, Document
-from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
-from anabranch.agent.graph.dependency_injection import OwnStep, Retrievers, bind, for_one_run, replace_nodes
+from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings, bind, bind_run
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY
 from anabranch.agent.graph.routes import after_grade, after_rewrite, fan_out, first_step, to_begin
-from anabranch.agent.graph.sync_adapter import NONE_BOUND, both_ways, route
-from anabranch.agent.nodes.begin import begin
+from anabranch.agent.graph.step import OwnStep, Steps
+from anabranch.agent.graph.telemetry import run_callbacks
+from anabranch.agent.nodes.begin import BeginTask, begin_search
+from anabranch.agent.nodes.checked_settings import nearest, settings_error
 from anabranch.agent.nodes.condense import condense
 from anabranch.agent.nodes.fuse import fuse
 from anabranch.agent.nodes.grade import grade
 from anabranch.agent.nodes.merge import merge
 from anabranch.agent.nodes.rerank import rerank
-from anabranch.agent.nodes.retrieve import retrieve
+from anabranch.agent.nodes.retrieve import RetrieveTask, retrieve
 from anabranch.agent.nodes.review import review_queries
 from anabranch.agent.nodes.rewrite import rewrite
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import (
-    BeginTask,
     InputState,
     RetrievalInput,
-    RetrievalOutput,
     RetrievalState,
-    RetrieveTask,
-    SearchOutput,
+    SearchState,
     State,
 )
-from anabranch.agent.nodes.support.checked_settings import nearest, settings_error
-from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
-from anabranch.agent.nodes.support.graph_bindings import GraphBindings
-from anabranch.agent.nodes.support.run_spans import followed
 from anabranch.errors import SettingsError
-from anabranch.models.embedder import Embedder
 from anabranch.store.filters import parse_filters
+from anabranch.types import Candidate, Degraded, Evidence, Query, Step, TurnRecord
 
-RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+    from anabranch.agent.graph.bindings import Retrievers
+    from anabranch.models.embedder import Embedder
+
+
+class SearchOutput(TypedDict):
+    """What a caller gets of a search: the ids of the ranked leaves, and how they were found."""
+
+    turn: TurnRecord
+    queries: list[Query]
+    external_passages: dict[str, dict[str, Any]]
+    candidates: list[Candidate]
+    evidence: Evidence
+    degraded: list[Degraded]
+    trace: list[Step]
+
+
+RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, SearchState]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
 
 
@@ -64,34 +78,32 @@ def build(
         graded: Whether to merge and grade passages. If false, the result is the ranked leaves, without a review.
         nodes: Replacements for steps by name; names of other graphs' steps are ignored.
     """
-    step, edges = partial(both_ways, bindings=bindings), partial(route, bindings=bindings)
+    steps = Steps(bindings, nodes)
     builder: RetrievalBuilder = StateGraph(
-        RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
+        RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=SearchState
     )
-    builder.add_node("condense", step(condense))
-    builder.add_node("rewrite", step(rewrite))
-    builder.add_node("retrieve", step(retrieve), input_schema=RetrieveTask)
-    builder.add_node("fuse", step(fuse))
-    builder.add_node("rerank", step(rerank))
+    builder.add_node("condense", steps(condense))
+    builder.add_node("rewrite", steps(rewrite))
+    builder.add_node("retrieve", steps(retrieve), input_schema=RetrieveTask)
+    builder.add_node("fuse", steps(fuse))
+    builder.add_node("rerank", steps(rerank))
 
-    edges(builder, START, first_step)
+    builder.add_conditional_edges(START, steps.edge(first_step))
     builder.add_edge("condense", "rewrite")
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "rerank")
     if not graded:
-        edges(builder, "rewrite", fan_out, ["retrieve"])
+        builder.add_conditional_edges("rewrite", steps.edge(fan_out), ["retrieve"])
         builder.add_edge("rerank", END)
-        replace_nodes(builder, nodes or {}, bindings)
         return builder
-    builder.add_node("review_queries", review_queries)
-    builder.add_node("merge", step(merge))
-    builder.add_node("grade", step(grade))
-    edges(builder, "rewrite", after_rewrite, ["retrieve", "review_queries"])
-    edges(builder, "review_queries", fan_out, ["retrieve"])
+    builder.add_node("review_queries", steps.pause(review_queries))
+    builder.add_node("merge", steps(merge))
+    builder.add_node("grade", steps(grade))
+    builder.add_conditional_edges("rewrite", steps.edge(after_rewrite), ["retrieve", "review_queries"])
+    builder.add_conditional_edges("review_queries", steps.edge(fan_out), ["retrieve"])
     builder.add_edge("rerank", "merge")
     builder.add_edge("merge", "grade")
-    edges(builder, "grade", after_grade, ["rewrite", END])
-    replace_nodes(builder, nodes or {}, bindings)
+    builder.add_conditional_edges("grade", steps.edge(after_grade), ["rewrite", END])
     return builder
 
 
@@ -103,18 +115,17 @@ def build_search(
     builder: SearchBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=SearchOutput
     )
-    run = both_ways(begin, bindings=bindings, event="search")
-    builder.add_node("begin", run, input_schema=BeginTask)
+    builder.add_node("begin", Steps(bindings)(begin_search, "begin"), input_schema=BeginTask)
     builder.add_node("retrieval", build(bindings, graded=False).compile(), input_schema=RetrievalInput)
-    route(builder, START, to_begin, ["begin"], bindings=bindings)
+    builder.add_conditional_edges(START, to_begin, ["begin"])
     builder.add_edge("begin", "retrieval")
     builder.add_edge("retrieval", END)
     return builder
 
 
-_FOLLOWED = followed("search")
+_CALLBACKS = run_callbacks("search")
 
-graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_FOLLOWED)
+graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_CALLBACKS)
 
 
 class HybridRetriever(BaseRetriever):
@@ -169,14 +180,14 @@ class HybridRetriever(BaseRetriever):
         if not self.retrievers and self.embedder is None:
             return graph
         searching = build_search(self.retrievers, embedder=self.embedder).compile()
-        return searching.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_FOLLOWED)
+        return searching.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_CALLBACKS)
 
     def _options(
         self, run_manager: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun
     ) -> dict[str, Any]:
         return {
             "config": RunnableConfig(callbacks=run_manager.get_child()),
-            "context": for_one_run(self.settings, self.reranker, None)[0],
+            "context": bind_run(self.settings, self.reranker, None)[0],
             "output_keys": ["candidates", "texts"],
         }
 
@@ -232,7 +243,7 @@ def search(
     Raises:
         UserError: The query, a setting or the corpus cannot be used.
     """
-    context, own = for_one_run(settings, reranker, retrievers)
+    context, own = bind_run(settings, reranker, retrievers)
     return HybridRetriever(settings=context.explicit, filters=filters, retrievers=own, embedder=embedder).invoke(query)
 
 
@@ -246,6 +257,6 @@ async def asearch(
     **settings: Any,  # noqa: ANN401
 ) -> list[Document]:
     """Return the passages that a query finds, as `search` does, without blocking the event loop."""
-    context, own = for_one_run(settings, reranker, retrievers)
+    context, own = bind_run(settings, reranker, retrievers)
     searching = HybridRetriever(settings=context.explicit, filters=filters, retrievers=own, embedder=embedder)
     return await searching.ainvoke(query)

@@ -1,4 +1,4 @@
-"""Where the answer graph goes next: pure functions of the state, named targets, no work.
+"""Where the graphs go next: pure functions of the state and the settings in force, named targets, no work.
 
 Settings are also read from the state's snapshot of them, so that a resumed run continues as it began. The runtime is
 not a parameter, because `update_state(..., as_node=...)` runs edges without one.
@@ -11,24 +11,22 @@ from typing import Literal
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
+from anabranch.agent.graph.dependencies import has_model
+from anabranch.agent.nodes.begin import BeginTask
+from anabranch.agent.nodes.map import MapTask
+from anabranch.agent.nodes.reduce import ReduceTask
+from anabranch.agent.nodes.retrieve import RetrieveTask
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import BeginTask, InputState, MapTask, ReduceTask, RetrievalState, RetrieveTask, State
-from anabranch.agent.nodes.support.dependencies import has_model
-from anabranch.agent.nodes.support.fusion_weights import READER, searched
-from anabranch.agent.nodes.support.settings_precedence import settle
-from anabranch.agent.nodes.support.state_records import Partial
-from anabranch.agent.nodes.support.turn_budget import affords_more, as_left, beside, left_of
+from anabranch.agent.nodes.state import InputState, RetrievalState, State
 from anabranch.errors import ThreadStateError
-from anabranch.synthesis.budget import Spending
+from anabranch.retrieval import READER
+from anabranch.retrieval.fusion.completion import queries_for
+from anabranch.synthesis.budget import Budget
 from anabranch.synthesis.routing import EARLY_STOP
+from anabranch.types import Partial
 
 # Of search in one turn: each takes a call for other words and a search before the answer can begin.
 ROUNDS = 2
-
-
-def _settings(state: State | RetrievalState) -> Context:
-    # No role: a server runs the edges of a state that is edited without a user, and every step asks for one anew.
-    return settle(state.get("settings"), get_runtime(Context), role=None)
 
 
 def to_begin(state: InputState) -> Send:
@@ -54,80 +52,61 @@ def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
     return "condense" if len(state.get("messages") or []) > 1 else "rewrite"
 
 
-def fan_out(state: RetrievalState) -> list[Send]:
+def fan_out(state: RetrievalState, settings: Context) -> list[Send]:
     """Send every query to each retriever that it is for: one branch per retriever."""
-    context = _settings(state)
-    return [Send("retrieve", _task(context, state, retriever)) for retriever in context.retrievers]
+    return [Send("retrieve", _task(state, settings, retriever)) for retriever in settings.retrievers]
 
 
-def _task(context: Context, state: RetrievalState, retriever: str) -> RetrieveTask:
-    task = RetrieveTask(
-        retriever=retriever,
-        query_texts=searched(state["queries"], retriever, context.retrievers),
-        settings=state["settings"],
-        access_digest=state["access_digest"],
-        generation=state.get("generation", 0),
-        active_filters=state.get("active_filters"),
-    )
+def _task(state: RetrievalState, settings: Context, retriever: str) -> RetrieveTask:
+    queries = queries_for(retriever, state["queries"], settings.retrievers)
+    task = RetrieveTask(turn=state["turn"], retriever=retriever, query_texts=queries)
     # The one retriever that asks the chat model: its calls leave enough for the answer.
     if retriever == READER:
-        task["budget"] = as_left(left_of(context, state.get("trace") or []))
+        task["budget"] = _budget(state, settings).left.to_record()
     return task
 
 
-def after_rewrite(state: RetrievalState) -> list[Send] | Literal["review_queries"]:
+def after_rewrite(state: RetrievalState, settings: Context) -> list[Send] | Literal["review_queries"]:
     """Pause for a person on the first round, if asked to; else search."""
-    context = _settings(state)
-    if context.review == "queries" and state["round"] == 1:
+    if settings.review == "queries" and state["round"] == 1:
         return "review_queries"
-    return fan_out(state)
+    return fan_out(state, settings)
 
 
-def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
+def after_grade(state: RetrievalState, settings: Context) -> Literal["rewrite", "__end__"]:
     """Search once more if the evidence is thin and another round can help; otherwise end the search."""
-    context = _settings(state)
     # Without a call to a model nobody has other words for the question, and the same ones find the same passages.
-    asks = has_model(context) and not left_of(context, state.get("trace") or []).lacks(Spending(1, 0))
-    able = asks and context.strategy != "none" and state["round"] < ROUNDS
+    asks = has_model(settings) and not _budget(state, settings).lacks(1)
+    able = asks and settings.strategy != "none" and state["round"] < ROUNDS
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
 
 
-def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"]:
+def after_retrieval(state: State, settings: Context) -> Literal["pack", "abstain", "review_sources"]:
     """Answer from what was found, however thin; abstain where the search found nothing."""
     if state["evidence"]["verdict"] == "nothing":
         return "abstain"
-    return "review_sources" if _settings(state).review == "sources" else "pack"
+    return "review_sources" if settings.review == "sources" else "pack"
 
 
-def after_pack(state: State) -> list[Send] | str:
-    """Write the answer, or abstain if no window holds a passage."""
-    return write(state) if state["windows"] else "abstain"
+def after_pack(state: State, settings: Context) -> list[Send] | str:
+    """Read all windows in parallel, or begin with the first one; abstain if no window holds a passage.
 
-
-def write(state: State) -> list[Send] | str:
-    """Read all windows in parallel, or begin with the first one; a mode of another package decides itself."""
-    context = _settings(state)
+    A mode of another package decides itself.
+    """
+    if not state["windows"]:
+        return "abstain"
     if state["route"]["name"] == "installed":
         return "installed"
     if state["route"]["name"] != "map_reduce":
         return "create"
-    windows = len(state["windows"])
-    left = beside(context, state.get("trace") or [], "map_reduce", windows, branches=windows)
-    _refuse_beyond_budget(context, state, calls=windows)
+    windows, budget = len(state["windows"]), _budget(state, settings)
+    _refuse_beyond(budget, calls=windows)
+    left = budget.rest_of("map_reduce", windows, branches=windows).to_record()
+    external = state.get("external_passages") or {}
     return [
         Send(
             "map",
-            MapTask(
-                index=index,
-                excerpts=excerpts,
-                standalone_question=state["standalone_question"],
-                settings=state["settings"],
-                access_digest=state["access_digest"],
-                generation=state.get("generation", 0),
-                active_filters=state.get("active_filters"),
-                external_passages=state.get("external_passages") or {},
-                budget=left,
-            ),
+            MapTask(turn=state["turn"], index=index, excerpts=excerpts, external_passages=external, budget=left),
         )
         for index, excerpts in enumerate(state["windows"])
     ]
@@ -142,7 +121,7 @@ def after_draft(state: State) -> Literal["refine", "cite"]:
     return "refine" if more and draft["keeps"] < EARLY_STOP and failed < EARLY_STOP else "cite"
 
 
-def after_gather(state: State) -> list[Send] | Literal["cite"]:
+def after_gather(state: State, settings: Context) -> list[Send] | Literal["cite"]:
     """Join every group of this level at the same time, until one answer is left."""
     groups: dict[int, list[Partial]] = {}
     for partial in state["partials"]:
@@ -152,22 +131,19 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
     alone = any(partial["group"] is None for partial in state["partials"])
     if not groups:
         return "cite"
-    context = _settings(state)
-    _refuse_beyond_budget(context, state, calls=len(groups))
-    left = beside(context, state.get("trace") or [], "map_reduce", len(state["partials"]), branches=len(groups))
+    budget = _budget(state, settings)
+    _refuse_beyond(budget, calls=len(groups))
+    left = budget.rest_of("map_reduce", len(state["partials"]), branches=len(groups)).to_record()
     return [
         Send(
             "reduce",
             ReduceTask(
+                turn=state["turn"],
                 level=parts[0]["level"] + 1,
                 index=index,
                 drafts=[part["draft"] for part in parts],
                 last=len(groups) == 1 and not alone,
-                standalone_question=state["standalone_question"],
-                message_id=state["message_id"],
-                settings=state["settings"],
-                access_digest=state["access_digest"],
-                generation=state.get("generation", 0),
+                message_id=state["draft"].get("message_id", ""),
                 budget=left,
             ),
         )
@@ -175,24 +151,27 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
     ]
 
 
-def _refuse_beyond_budget(context: Context, state: State, *, calls: int) -> None:
+def after_cite(state: State, settings: Context) -> Literal["abstain", "finish", "create"]:
+    """Show what the model answered; if it refused on good evidence, ask it once more first."""
+    if state["check"]["status"] in ("answered", "not_confirmed"):
+        return "finish"
+    # A refusal makes no claims; an answer that is not shown because nothing confirms it is not asked for again.
+    refused = state["route"]["name"] == "create" and not state["check"]["claims"]
+    able = settings.model is not None and _budget(state, settings).affords()
+    again = refused and able and bool(state["draft"]["answer"]) and not state["draft"].get("again")
+    return "create" if again and state["evidence"]["verdict"] == "enough" else "abstain"
+
+
+def _budget(state: State | RetrievalState, settings: Context) -> Budget:
+    return Budget.after(state.get("trace") or [], settings)
+
+
+def _refuse_beyond(budget: Budget, *, calls: int) -> None:
     """Send no more calls than the question may have: `pack` and `gather` keep to that, an edited thread may not.
 
     Raises:
         ThreadStateError: There are more.
     """
-    if lacking := left_of(context, state.get("trace") or []).lacks(Spending(calls, 0)):
+    if lacking := budget.lacks(calls):
         msg = f"The state of this thread cannot be used: going on would take {lacking}."
         raise ThreadStateError(msg, hint="Ask the question again.")
-
-
-def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
-    """Show what the model answered; if it refused on good evidence, ask it once more first."""
-    if state["status"] in ("answered", "not_confirmed"):
-        return "finish"
-    context = _settings(state)
-    # A refusal makes no claims; an answer that is not shown because nothing confirms it is not asked for again.
-    refused = state["route"]["name"] == "create" and not state["verification"].get("claims")
-    able = context.model is not None and affords_more(context, state.get("trace") or [])
-    again = refused and able and bool(state["draft"]["answer"]) and not state["asked_again"]
-    return "create" if again and state["evidence"]["verdict"] == "enough" else "abstain"

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.answer_messages import new_message_id, show
-from anabranch.agent.nodes.support.nearest_passages import nearest_passages
-from anabranch.agent.nodes.support.question_words import shown_queries
-from anabranch.agent.nodes.support.tracing import Update, traced
+from anabranch.agent.nodes.state import State, Update
+from anabranch.agent.nodes.turn import Turn
+from anabranch.agent.nodes.writing import new_message_id
+from anabranch.extracts.nearest_passages import NEAREST, find_nearest, select_leaves
+from anabranch.retrieval.question_words import list_queries
 from anabranch.safety.link_removal import strip_links
 
 
-@traced("abstain")
-async def abstain(state: State, context: Context) -> Update:
+async def abstain(state: State, turn: Turn) -> Update:
     """Write that nothing was found; nothing in it is an answer."""
-    nearest = await nearest_passages(context, state)
+    question, asked = state["turn"]["question"], state["turn"]["standalone_question"]
+    ids = select_leaves(state["candidates"], state["passages"])[:NEAREST]
+    found = await turn.chunks(ids)
+    leaves = [found[chunk_id] for chunk_id in ids if chunk_id in found]
+    nearest = await find_nearest(await turn.corpus(), leaves, question, asked)
     words = nearest.phrases
     lines = [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.
-    queries = [f"“{strip_links(query).strip()}”" for query in shown_queries(state)]
+    queries = [f"“{strip_links(query).strip()}”" for query in list_queries(state["queries"])]
     if queries:
         lines.append(f"{words['looked_for']}: {', '.join(queries)}.")
     # The words that no passage has say more than a confidence does.
-    missing = state["evidence"]["missing"]
-    if missing:
-        lines.append(f"{words['missing']}: {missing.rstrip('.')}.")
-    elif state["evidence"]["verdict"] != "enough" and state["evidence"]["reasons"]:
-        lines.append(f"{words['why']}: {'; '.join(state['evidence']['reasons'])}.")
+    evidence = state["evidence"]
+    if evidence["missing"]:
+        lines.append(f"{words['missing']}: {evidence['missing'].rstrip('.')}.")
+    elif evidence["verdict"] != "enough" and evidence["reasons"]:
+        lines.append(f"{words['why']}: {'; '.join(evidence['reasons'])}.")
     if nearest.lines:
         lines.append(nearest.block)
     answer = "\n\n".join(lines)
     message_id = new_message_id()  # the reader may have seen a draft under the one of before
-    show(message_id, answer)
+    turn.show_answer(message_id, answer)
+    turn.count(nearest=len(nearest.lines))
     return {
         "answer": answer,
-        "status": "not_found",
-        "abstained": True,
-        "citations": [],
-        "unconfirmed": [],
-        "message_id": message_id,
-        "counts": {"nearest": len(nearest.lines)},
+        "claims": [],
+        "check": {**state["check"], "status": "not_found"},
+        "draft": {**state["draft"], "message_id": message_id},
     }

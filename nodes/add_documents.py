@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
-from langgraph.runtime import Runtime
-
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.audit_events import failure_noted, note
-from anabranch.agent.nodes.support.ingest_settings import IngestContext
-from anabranch.agent.nodes.support.settings_precedence import in_force
-from anabranch.agent.nodes.support.step_telemetry import observed
+from anabranch.agent.nodes.state import Update
+from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import User, ingest_folder, upload_folder
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
@@ -33,63 +29,58 @@ EVERY = 0.25
 _FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added", "unchanged")
 
 
-async def add_documents(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
+async def add_documents(state: dict[str, Any], turn: Turn) -> Update:
     """Ingest the paths in a worker thread; report each file as the command line does, up to a limit.
 
     Small `custom` events report the progress.
     """
-    with observed("add_documents"):
-        async with failure_noted("add_documents"):
-            given = runtime.context
-            own = given.of_a_question if isinstance(given, IngestContext) else given
-            context = in_force(own if isinstance(own, Context) else None, role="ingest")
-            access = _tags(state.get("access"))
-            first = {"language": state.get("language") or "", "sizes": _sizes(state.get("chunk_sizes"))}
-            paths = _paths(state.get("paths"))
-            await note("ingest", context, paths=paths[:MOST_FILES], access=access)
-            told = await asyncio.to_thread(_work, paths, access, context, first, _Told(runtime.stream_writer))
-            await note("ingested", context, totals=told["totals"])
-    return told
+    access = _tags(state.get("access"))
+    first = {"language": state.get("language") or "", "sizes": _sizes(state.get("chunk_sizes"))}
+    paths = _paths(state.get("paths"))
+    await turn.audit("ingest", paths=paths[:MOST_FILES], access=access)
+    result = await asyncio.to_thread(_ingest, paths, access, turn.settings, first, _ProgressEvents(turn))
+    await turn.audit("ingested", totals=result["totals"])
+    return result
 
 
-class _Told:
-    """Tells how far a run is, some times a second: a folder of a million files would fill a server's log."""
+class _ProgressEvents:
+    """Says how far a run is, some times a second: a folder of a million files would fill a server's log."""
 
-    def __init__(self, write: Callable[[Any], None]) -> None:
-        """Take what writes into the stream of the run."""
-        self._write = write
+    def __init__(self, turn: Turn) -> None:
+        """Take the turn, whose stream gets the events."""
+        self._turn = turn
         self._stage = ""
         self._last = 0.0
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
-        """Tell it, unless it was told a moment ago."""
+        """Say it, unless it was said a moment ago."""
         now = time.monotonic()
         if stage != self._stage or done == total or now - self._last >= EVERY:
             self._stage, self._last = stage, now
-            self._write({"step": "add_documents", "stage": stage, "done": done, "total": total, "detail": detail})
+            self._turn.show(step="add_documents", stage=stage, done=done, total=total, detail=detail)
 
 
-def _work(
+def _ingest(
     paths: Sequence[str],
     access: tuple[str, ...] | None,
-    context: Context,
+    settings: Context,
     first: Mapping[str, Any],
     progress: Progress,
 ) -> dict[str, Any]:
-    user = context.user
+    user = settings.user
     report = ingest_files(
         paths,
-        context.corpus,
+        settings.corpus,
         root=_root(user),
         access=access or (),
-        rights=OPERATOR if user is None else _rights(user, context.access, access),
+        rights=OPERATOR if user is None else _rights(user, settings.access, access),
         progress=progress,
         **first,
     )
-    told = _told(report.rows)
+    rows = _listed(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
-    totals = {**counts, "left_out": len(report.rows) - len(told), "seconds": round(report.seconds, 2)}
-    return {"files": [asdict(row) for row in told], "totals": totals}
+    totals = {**counts, "left_out": len(report.rows) - len(rows), "seconds": round(report.seconds, 2)}
+    return {"files": [asdict(row) for row in rows], "totals": totals}
 
 
 def _root(user: User | None) -> IngestRoot:
@@ -159,7 +150,7 @@ def _rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) ->
     return rights
 
 
-def _told(rows: Sequence[FileRow]) -> Sequence[FileRow]:
+def _listed(rows: Sequence[FileRow]) -> Sequence[FileRow]:
     """Return the rows that the state has room for; where these are not all, failures come first, then changes."""
     if len(rows) <= MOST_FILES:
         return rows

@@ -2,60 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Any
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any, get_type_hints
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
 from anabranch.agent.nodes.retrieve import refuse_unknown
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import BeginTask, fresh_turn
-from anabranch.agent.nodes.support.answer_messages import new_message_id, show
-from anabranch.agent.nodes.support.audit_events import note
-from anabranch.agent.nodes.support.dependencies import about_model, corpus_of, model_of, reranker_of
-from anabranch.agent.nodes.support.settings_precedence import reader_of
-from anabranch.agent.nodes.support.state_records import Degraded, Query
-from anabranch.agent.nodes.support.tracing import Update, traced
+from anabranch.agent.nodes.state import Fresh, InputState, State, Update
+from anabranch.agent.nodes.turn import Turn
+from anabranch.agent.nodes.writing import new_message_id
 from anabranch.errors import QuestionError
 from anabranch.identity.audit_log import question_facts
 from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
 from anabranch.text.phrases import greeting_reply, without_courtesy
+from anabranch.types import NO_DRAFT, Query, TurnRecord
 
 MAX_QUESTION_CHARS = 10_000
 
 
-@traced("begin", first=True)
-async def begin(state: BeginTask, context: Context, *, event: str = "question") -> Update:
+class BeginTask(InputState, total=False):
+    """What the first step is sent: the caller's input, with only the last message, and the settings given with it."""
+
+    settings: dict[str, Any]
+
+
+async def begin(state: BeginTask, turn: Turn) -> Update:
     """Take the question from `question` or the last human message; raise at once if the question cannot be answered."""
+    return await _begin(state, turn, "question")
+
+
+async def begin_search(state: BeginTask, turn: Turn) -> Update:
+    """Begin a search as `begin` does a question; the audit log says which it was."""
+    return await _begin(state, turn, "search")
+
+
+async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
-    await note(event, context, **question_facts(asked))
-    narrowed = state.get("filters") or None
-    parse_filters(narrowed)
-    refuse_unknown(context.retrievers)
-    found, remarks = about_model(context, await model_of(context, anew=True))
-    if context.rerank != "none":
-        await reranker_of(context)
-    corpus = await corpus_of(context)
-    reply, message_id, searched = greeting_reply(asked), new_message_id(), without_courtesy(asked)
-    show(message_id, reply)
+    await turn.audit(event, **question_facts(asked))
+    filters = state.get("filters") or None
+    parse_filters(filters)
+    refuse_unknown(turn.settings.retrievers, turn.retrievers)
+    turn.note_model(await turn.chat())
+    if turn.settings.rerank != "none":
+        await turn.reranker()
+    corpus = await turn.corpus()
+    turn.count(generation=corpus.generation)
+    reply, message_id, question = greeting_reply(asked), new_message_id(), without_courtesy(asked)
+    turn.show_answer(message_id, reply)
     return {
         **fresh_turn(),
         # A greeting is answered by one, and not looked for in anybody's documents.
-        **({"answer": reply, "message_id": message_id} if reply else {}),
+        **({"answer": reply, "draft": {**NO_DRAFT, "message_id": message_id}} if reply else {}),
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
-        "settings": {**state.get("settings", {}), **context.remembered()},
-        "access_digest": reader_of(context),
-        "generation": corpus.generation,
-        "original_question": asked,
-        "active_filters": narrowed,
-        "standalone_question": searched,
-        "queries": [] if reply else [Query(text=searched, weight=1.0, kind="asked")],
-        **({"degraded": Overwrite([Degraded(step="model", reason=remark) for remark in remarks])} if remarks else {}),
-        "counts": {"generation": corpus.generation, **found},
+        "turn": TurnRecord(
+            settings={**state.get("settings", {}), **turn.settings.remembered()},
+            access_digest=turn.access_digest,
+            generation=corpus.generation,
+            filters=filters,
+            question=asked,
+            standalone_question=question,
+        ),
+        "queries": [] if reply else [Query(text=question, weight=1.0, kind="asked")],
     }
+
+
+def fresh_turn() -> Update:
+    """Return an update that empties every channel that belongs to one turn, by what `State` says of each."""
+    # A channel with a reducer would add the empty value to what is there.
+    return {name: Overwrite(deepcopy(value)) if reduced else deepcopy(value) for name, value, reduced in _of_a_turn()}
+
+
+@lru_cache(maxsize=1)
+def _of_a_turn() -> tuple[tuple[str, Any, bool], ...]:
+    """Return the channels of one turn: name, empty value, and whether there is a reducer. Reading types takes 4 ms."""
+    hints = get_type_hints(State, include_extras=True).items()
+    marked: list[tuple[str, tuple[Any, ...]]] = [(name, getattr(hint, "__metadata__", ())) for name, hint in hints]
+    return tuple(
+        (name, mark.value, callable(marks[-1])) for name, marks in marked for mark in marks if isinstance(mark, Fresh)
+    )
 
 
 def _last_human(messages: list[AnyMessage]) -> str:

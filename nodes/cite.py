@@ -4,152 +4,137 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.answer_check import JUDGED, JudgedClaims, judged, to_judge, with_quotes
-from anabranch.agent.nodes.support.answer_messages import new_message_id, show
-from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
-from anabranch.agent.nodes.support.drafts import instructions, passages_of
-from anabranch.agent.nodes.support.nearest_passages import nearest_passages
-from anabranch.agent.nodes.support.passage_extracts import current_draft, shown_records
-from anabranch.agent.nodes.support.state_records import (
-    AnswerStatus,
-    Citation,
-    Degraded,
-    Excerpt,
-    UnconfirmedClaim,
-    Verification,
-)
-from anabranch.agent.nodes.support.tracing import Update, failed, traced
-from anabranch.agent.nodes.support.turn_budget import granted
-from anabranch.citations.check_pool import check
+from anabranch.agent.nodes.compose import current_draft
+from anabranch.agent.nodes.state import State, Update
+from anabranch.agent.nodes.turn import Turn
+from anabranch.agent.nodes.writing import instructions, new_message_id, read_passages
 from anabranch.citations.deep_links import link_to
-from anabranch.citations.similarity import with_similar
-from anabranch.citations.time_limit import TimeLimit
-from anabranch.citations.verification import (
-    CHECKED,
-    Attribution,
-    CheckedClaim,
-    CitationRecord,
-    Verified,
-    attribute,
-)
 from anabranch.errors import ModelError
-from anabranch.parsing.yes_or_no import Judgement
-from anabranch.readers.document import Chunk
+from anabranch.extracts.nearest_passages import find_nearest, select_leaves
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
-from anabranch.store.protocol import Place
+from anabranch.types import AnswerCheck, AnswerStatus, Citation, Draft, Excerpt, Judgement, UnconfirmedClaim
+
+if TYPE_CHECKING:
+    # The check of claims is imported when the first answer is checked.
+    from anabranch.agent.nodes.claim_judge import JudgedClaims
+    from anabranch.citations.citation_record import CitationRecord
+    from anabranch.citations.time_limit import TimeLimit
+    from anabranch.citations.verification import Attribution, Verified
+    from anabranch.store.protocol import Place
+    from anabranch.types import Chunk
 
 
-@traced("cite")
-async def cite(state: State, context: Context) -> Update:
-    """Attribute the draft; what is not confirmed is shown all the same, and says so."""
+async def cite(state: State, turn: Turn) -> Update:
+    """Attribute the draft; what is not confirmed is shown all the same, and marked."""
     if state["route"]["name"] == "compose":
-        return await _as_shown(state, context)
-    excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
-    passages, found = await passages_of(context, state, list(excerpts.values()))
-    # What the question or a passage says itself is no leak, however much it is like an instruction.
-    given = (state["original_question"], state["standalone_question"], *(each.text for each in passages.values()))
-    corpus = await corpus_of(context)
+        return await _cite_passages(state, turn)
+    from anabranch.citations.check_pool import check
+    from anabranch.citations.similarity import with_similar
+    from anabranch.citations.verification import CHECKED, attribute
 
-    def attributed(limit: TimeLimit) -> tuple[Attribution, int]:
-        written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
-        found = attribute(written, passages, state["standalone_question"], limit)
+    excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
+    passages, chunks = await read_passages(turn, list(excerpts.values()))
+    # What the question or a passage says itself is no leak, however much it is like an instruction.
+    question = state["turn"]["standalone_question"]
+    given = (state["turn"]["question"], question, *(each.text for each in passages.values()))
+    corpus = await turn.corpus()
+
+    def attribute_draft(limit: TimeLimit) -> tuple[Attribution, int]:
+        written, removed = without_instructions(state["draft"]["answer"], instructions(turn.settings), given)
+        found = attribute(written, passages, question, limit)
         return with_similar(found, corpus.embedder), removed
 
-    attribution, removed = await check(attributed)
-    attribution, judgements, degraded = await _checked_further(context, state, attribution)
+    attribution, removed = await check(attribute_draft)
+    attribution, judgements, explanation = await _check_further(state, turn, attribution)
     if removed:
-        degraded.append(Degraded(step="cite", reason=_LEAKED.format(removed)))
+        turn.degraded("cite", _LEAKED.format(removed))
     checked = await asyncio.to_thread(attribution.verified)
     if checked.unchecked:
-        degraded.append(Degraded(step="cite", reason=_UNCHECKED.format(checked.unchecked, len(checked.claims))))
-    citations = await _citations(context, state, checked.citations, excerpts, found, judgements)
-    figures = _figures(checked, JUDGED[context.verify] if judgements else CHECKED)
-    counts = {name: figures[name] for name in ("claims", "quoted", "found", "not_confirmed")}
-    status = _status(context, checked, attribution)
+        turn.degraded("cite", _UNCHECKED.format(checked.unchecked, len(checked.claims)))
+    status = _status(checked, attribution, is_strict=turn.settings.strict)
+    record = _answer_check(status, checked, explanation or CHECKED)
+    turn.count(**_grades(record), check=turn.settings.verify)
+    # What the model wrote, without links and instructions: whether it refused is read from it (`after_cite`).
+    draft: Draft = {**state["draft"], "answer": checked.answer}
+    citations = await _place(turn, checked.citations, excerpts, chunks, judgements)
     return {
-        "status": status,
-        **await _shown(context, state, status, checked),
-        # What the model wrote, without links and instructions: whether it refused is read from it (`after_cite`).
-        "draft": {**state["draft"], "answer": checked.answer},
-        "citations": citations,
-        "unconfirmed": _unconfirmed(checked),
-        "verification": figures,
-        "degraded": degraded,
-        "counts": {**counts, "check": context.verify},
+        **await _show(state, turn, status, draft),
+        "claims": [*citations, *_unconfirmed(checked)],
+        "check": record,
     }
 
 
-def _status(context: Context, checked: Verified, attribution: Attribution) -> AnswerStatus:
-    """Tell what became of the question; an answer that states nothing but a refusal did not find it."""
+def _status(checked: Verified, attribution: Attribution, *, is_strict: bool) -> AnswerStatus:
+    """Return what became of the question; an answer that states nothing but a refusal did not find it."""
     if checked.citations:
         return "answered"
-    refused = bool(attribution.found) and not checked.claims
-    if refused or not checked.answer.strip() or context.strict:
+    is_refusal = bool(attribution.found) and not checked.claims
+    if is_refusal or not checked.answer.strip() or is_strict:
         return "not_found"
     return "not_confirmed"
 
 
-async def _shown(context: Context, state: State, status: AnswerStatus, checked: Verified) -> Update:
+async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) -> Update:
     """Return the answer as it is shown: one that is not confirmed says so first, and ends with what is nearest."""
     if status != "not_confirmed":
-        return {"answer": checked.answer if status == "answered" else ""}
-    nearest = await nearest_passages(context, state, checked.answer)
-    answer = "\n\n".join(filter(None, (nearest.phrases["not_confirmed"], checked.answer, nearest.block)))
+        return {"answer": draft["answer"] if status == "answered" else "", "draft": draft}
+    chunks = await turn.chunks(ids := select_leaves(state["candidates"], state["passages"]))
+    leaves = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
+    question, asked = state["turn"]["question"], state["turn"]["standalone_question"]
+    nearest = await find_nearest(await turn.corpus(), leaves, question, asked, draft["answer"])
+    answer = "\n\n".join(filter(None, (nearest.phrases["not_confirmed"], draft["answer"], nearest.block)))
     message_id = new_message_id()  # what was streamed under the one of before does not say so
-    show(message_id, answer)
-    return {"answer": answer, "message_id": message_id}
+    turn.show_answer(message_id, answer)
+    return {"answer": answer, "draft": {**draft, "message_id": message_id}}
 
 
 def _unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
     return [
-        UnconfirmedClaim(text=each.text[:MAX_TEXT], reason=each.reason, nearest=each.nearest)
+        UnconfirmedClaim(grade="not_confirmed", text=each.text[:MAX_TEXT], reason=each.reason, nearest=each.nearest)
         for each in checked.claims
         if each.grade == "not_confirmed"
     ][:MOST_LISTED]
 
 
-async def _as_shown(state: State, context: Context) -> Update:
+async def _cite_passages(state: State, turn: Turn) -> Update:
     """Cite the passages that are shown whole: they claim nothing but that they stand there."""
-    draft = await current_draft(context, state)
+    from anabranch.citations.verification import CheckedClaim, Verified
+    from anabranch.extracts.composition import shown_records
+
+    draft = await current_draft(state, turn)
     excerpts = dict(enumerate(draft.get("shown", []), start=1))
-    found = await chunks_of(context, state, [each["id"] for each in excerpts.values()])
-    records = shown_records(excerpts, found)
+    chunks = await turn.chunks([each["id"] for each in excerpts.values()])
+    records = shown_records(excerpts, chunks)
     claims = tuple(CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in records)
-    checked = Verified(draft["answer"], tuple(records), claims)
-    figures = _figures(checked, SHOWN)
-    return {
-        # All that was found may be gone by now.
-        "status": "answered" if records else "not_found",
-        "answer": draft["answer"],
-        "draft": draft,
-        "citations": await _citations(context, state, records, excerpts, found, {}),
-        "unconfirmed": [],
-        "verification": figures,
-        "counts": {"claims": len(claims), "quoted": len(claims), "found": 0, "not_confirmed": 0},
-    }
+    # All that was found may be gone by now.
+    status: AnswerStatus = "answered" if records else "not_found"
+    record = _answer_check(status, Verified(draft["answer"], tuple(records), claims), SHOWN)
+    turn.count(**_grades(record))
+    citations = await _place(turn, records, excerpts, chunks, {})
+    return {"answer": draft["answer"], "draft": draft, "claims": citations, "check": record}
 
 
-async def _citations(
-    context: Context,
-    state: State,
+async def _place(
+    turn: Turn,
     records: Sequence[CitationRecord],
     excerpts: Mapping[int, Excerpt],
-    found: Mapping[str, Chunk],
-    judged_as: Mapping[str, Judgement],
+    chunks: Mapping[str, Chunk],
+    judgements: Mapping[str, Judgement],
 ) -> list[Citation]:
-    corpus = await corpus_of(context)
+    """Return the citations of some records, each with its place in its document."""
+    corpus = await turn.corpus()
     # A passage may run over several pages and sections; the reader wants those of the quoted, or of the best, words.
     spots = [
-        (found[r.chunk_id].doc_id, excerpts[r.number].get("best", excerpts[r.number]["start"] + r.start))
+        (chunks[r.chunk_id].doc_id, excerpts[r.number].get("best", excerpts[r.number]["start"] + r.start))
         for r in records
     ]
-    places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
+    places = await corpus.places(spots, turn.scope)
+    links = turn.settings.file_links
     return [
-        _citation(record, excerpts[record.number], found[record.chunk_id], place, judged_as, files=context.file_links)
+        _citation(record, excerpts[record.number], chunks[record.chunk_id], place, judgements, links_files=links)
         for record, place in zip(records, places, strict=True)
     ]
 
@@ -165,52 +150,66 @@ _UNCHECKED = "{} of {} claims were not checked: they are too long, or no time wa
 _LEAKED = "{} sentences of the answer repeated the instructions to the model, and were left out"
 
 
-async def _checked_further(
-    context: Context, state: State, found: Attribution
-) -> tuple[Attribution, Mapping[str, Judgement], list[Degraded]]:
-    """Ask for quotes and judge claims if the settings say so; return what was judged by claim."""
-    unplaced = await asyncio.to_thread(lambda: found.unplaced) if context.answer_form == "quoted" else []
-    quoting, judging = bool(unplaced), context.verify != "words"
-    if not (quoting or judging):
-        return found, {}, []
-    chat = await model_of(context)
-    needed = quoting + (len(to_judge(found)) if context.verify == "llm" else 0) if chat is not None else 0
-    calls = granted(context, state["trace"], needed)
-    question = state["standalone_question"]
+async def _check_further(
+    state: State, turn: Turn, found: Attribution
+) -> tuple[Attribution, Mapping[str, Judgement], str]:
+    """Ask for quotes and judge claims if the settings say so.
+
+    Returns:
+        The claims, the judgements by claim, and what was checked, for people; the last empty where nothing was judged.
+    """
+    settings = turn.settings
+    unplaced = await asyncio.to_thread(lambda: found.unplaced) if settings.answer_form == "quoted" else []
+    quotes, judges = bool(unplaced), settings.verify != "words"
+    if not (quotes or judges):
+        return found, {}, ""
+    from anabranch.agent.nodes.claim_judge import JUDGED, ask_for_quotes, judge_claims, to_judge
+
+    chat = await turn.chat()
+    needed = quotes + (len(to_judge(found)) if settings.verify == "llm" else 0) if chat is not None else 0
+    calls = turn.budget.grant(needed)
+    question = state["turn"]["standalone_question"]
     try:
-        if quoting and calls and chat is not None:
+        if quotes and calls and chat is not None:
             calls -= 1
-            found = await with_quotes(context, chat, found, question)
-        if not judging:
-            return found, {}, []
-        result = await judged(context, chat, found, question, calls)
+            found = await ask_for_quotes(turn, chat, found, question)
+        if not judges:
+            return found, {}, ""
+        result = await judge_claims(turn, chat, found, question, calls)
     except ModelError as error:
-        return found, {}, [failed("cite", error)]
-    return result.found, result.judgements, _unjudged(context, result)
+        turn.degraded("cite", error)
+        return found, {}, ""
+    _warn_of_unjudged(turn, result)
+    return result.found, result.judgements, JUDGED[settings.verify] if result.judgements else ""
 
 
-def _unjudged(context: Context, result: JudgedClaims) -> list[Degraded]:
-    """Return a warning where only some of the claims, or none, were judged."""
+def _warn_of_unjudged(turn: Turn, result: JudgedClaims) -> None:
+    """Say where only some of the claims, or none, were judged."""
     if result.asked == result.whole:
-        return []
+        return
     why = (
         f"was made of {result.asked} of {result.whole} claims: for the others no call was left, it failed, or the "
         "reply was neither yes nor no"
         if result.asked
         else "was not made: no model, or no call, is left for it, or no reply was a yes or a no"
     )
-    return [Degraded(step="cite", reason=f"verify: {context.verify} {why}")]
+    turn.degraded("cite", f"verify: {turn.settings.verify} {why}")
 
 
-def _figures(checked: Verified, said: str) -> Verification:
+def _answer_check(status: AnswerStatus, checked: Verified, explanation: str) -> AnswerCheck:
     grades = [claim.grade for claim in checked.claims]
-    return Verification(
+    return AnswerCheck(
+        status=status,
         claims=len(grades),
         quoted=grades.count("quoted"),
         found=grades.count("found"),
         not_confirmed=grades.count("not_confirmed"),
-        checked=said if grades else "",  # of an answer that is not there nothing was checked
+        checked=explanation if grades else "",  # of an answer that is not there nothing was checked
     )
+
+
+def _grades(record: AnswerCheck) -> dict[str, int]:
+    return {name: record[name] for name in ("claims", "quoted", "found", "not_confirmed")}
 
 
 def _citation(
@@ -218,9 +217,9 @@ def _citation(
     excerpt: Excerpt,
     chunk: Chunk,
     place: Place,
-    judged_as: Mapping[str, Judgement],
+    judgements: Mapping[str, Judgement],
     *,
-    files: bool,
+    links_files: bool,
 ) -> Citation:
     """Place the words in their document: spans count characters of the document's text."""
     # Passages of external retrievers have no place in the corpus, and chunks of a parent a page of their own.
@@ -239,6 +238,6 @@ def _citation(
         start=start,
         end=end,
         grade=record.grade,
-        judged=judged_as.get(record.claim, ""),
-        link=link_to(path, page=page, quote=record.quote, start=start, end=end) if files or is_url(path) else "",
+        judged=judgements.get(record.claim, ""),
+        link=link_to(path, page=page, quote=record.quote, start=start, end=end) if links_files or is_url(path) else "",
     )

@@ -3,89 +3,83 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import RetrievalState
-from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
-from anabranch.agent.nodes.support.question_words import as_asked
-from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
-from anabranch.agent.nodes.support.state_records import Degraded, Query
-from anabranch.agent.nodes.support.tracing import Update, failed, traced
-from anabranch.agent.nodes.support.turn_budget import spares
+from anabranch.agent.nodes.state import RetrievalState, Update
+from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError
-from anabranch.models.chat import Chat
 from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
+from anabranch.retrieval.question_words import TOGETHER
 from anabranch.synthesis.token_bound import at_most
 from anabranch.text.phrases import greeting_reply, without_courtesy
+from anabranch.types import Query
 
-# Kind of a query that is the question with the one before it; the question alone comes next.
-TOGETHER = "together"
-# The evidence score of such a question: the best cosine of the question alone.
-ALONE = "dense_alone"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.messages import AnyMessage
+
+    from anabranch.models.chat import Chat
+
 # Of the conversation that a follow-up is understood from, newest turns first.
 HISTORY_TOKENS = 1000
 NOTHING_FOUND = "(not found in the documents)"
 
 
-@traced("condense")
-async def condense(state: RetrievalState, context: Context) -> Update:
+async def condense(state: RetrievalState, turn: Turn) -> Update:
     """Rewrite the question from the conversation; on a first turn there is nothing to do.
 
     The question as asked stays a query of its own: a rewrite can lose what mattered, and where no model says what the
     question is about, it may be about nothing that was said before.
     """
-    asked = as_asked(state)
-    turns = _turns(state.get("messages") or [])
+    # The messages keep the courtesies around a question.
+    asked = without_courtesy(state["turn"]["question"])
+    history = _pair_messages(state.get("messages") or [])
     queries = [Query(text=asked, weight=1.0, kind="asked")]
-    if not turns:
+    if not history:
         return {"queries": queries}
-    degraded: list[Degraded] = []
-    counts = {"turns": len(turns)}
-    chat = await model_of(context)
+    turn.count(turns=len(history))
+    chat = await turn.chat()
     # What stands where no model is asked, or its reply is of no use.
-    standalone = together = follow_up(asked, turns)
-    if chat is not None and spares(context, state["trace"]):
-        read = await _recent(context, turns)
-        counts |= {"read": len(read), "left_out": len(turns) - len(read)}
+    standalone = together = follow_up(asked, history)
+    if chat is not None and turn.budget.allows():
+        read = await _select_recent(turn, history)
+        turn.count(read=len(read), left_out=len(history) - len(read))
         try:
-            async with shown_meanwhile("condense", context, state):
-                standalone = await _condensed(context, chat, read, asked, standalone)
+            async with turn.awaiting_model():
+                standalone = await _ask(chat, turn, read, asked, standalone)
         except ModelError as error:
-            degraded.append(failed("condense", error))
-    condensed = standalone.casefold() != asked.casefold()
-    if condensed:
+            turn.degraded("condense", error)
+    is_condensed = standalone.casefold() != asked.casefold()
+    if is_condensed:
         kind = TOGETHER if standalone == together else "condensed"
         queries.insert(0, Query(text=standalone, weight=1.0, kind=kind))
         queries[1]["weight"] = 0.5  # half of it is in the other one: what it asks for alone is found by both
-    return {
-        "standalone_question": standalone,
-        "queries": queries,
-        "degraded": degraded,
-        "counts": {**counts, "condensed": condensed},
-    }
+    turn.count(condensed=is_condensed)
+    return {"turn": {**state["turn"], "standalone_question": standalone}, "queries": queries}
 
 
-async def _recent(context: Context, turns: list[ConversationTurn]) -> list[ConversationTurn]:
-    """Return the last turns that there is room for."""
-    embedder = (await corpus_of(context)).embedder
+async def _select_recent(turn: Turn, history: list[ConversationTurn]) -> list[ConversationTurn]:
+    """Return the last turns of the conversation that there is room for."""
+    embedder = (await turn.corpus()).embedder
 
     def count(text: str) -> int:
         return at_most(text, embedder.count([text])[0])
 
-    return await asyncio.to_thread(recent, turns, HISTORY_TOKENS, count)
+    return await asyncio.to_thread(recent, history, HISTORY_TOKENS, count)
 
 
-async def _condensed(context: Context, chat: Chat, turns: list[ConversationTurn], asked: str, fallback: str) -> str:
-    if not turns:
+async def _ask(chat: Chat, turn: Turn, history: list[ConversationTurn], asked: str, fallback: str) -> str:
+    if not history:
         return fallback
     # A question is short: a longer reply is refused as none (`condense_reply`), so nobody pays for it.
-    reply = await chat.ask(context.condense_prompt, transcript(turns, asked), max_tokens=200)
-    return condense_reply(reply, asked, turns)
+    reply = await chat.ask(turn.settings.condense_prompt, transcript(history, asked), max_tokens=200)
+    return condense_reply(reply, asked, history)
 
 
-def _turns(messages: list[AnyMessage]) -> list[ConversationTurn]:
+def _pair_messages(messages: Sequence[AnyMessage]) -> list[ConversationTurn]:
     """Pair each earlier question with its answer; the last message is this turn's question, and thanks are none."""
     turns: list[ConversationTurn] = []
     question = ""

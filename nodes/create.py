@@ -3,96 +3,102 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from langgraph.config import get_stream_writer
-
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.answer_messages import new_message_id, write_live
-from anabranch.agent.nodes.support.dependencies import model_of
-from anabranch.agent.nodes.support.drafts import (
-    asking,
+from anabranch.agent.nodes.compose import compose_draft
+from anabranch.agent.nodes.state import State, Update
+from anabranch.agent.nodes.turn import Turn
+from anabranch.agent.nodes.writing import (
+    ask_about_window,
     cites_documents,
-    draft_of,
-    gone,
     instructions,
-    passages_of,
-    prompt,
-    window_text,
+    new_message_id,
+    read_passages,
+    skip_window,
+    wrap_window,
+    write_from_window,
+    write_live,
 )
-from anabranch.agent.nodes.support.passage_extracts import composed_draft
-from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
-from anabranch.agent.nodes.support.state_records import NO_DRAFT
-from anabranch.agent.nodes.support.tracing import Update, failed, traced
-from anabranch.agent.nodes.support.turn_budget import beside, repeat_within
 from anabranch.agent.prompts import GUARD, GUARD_AGAIN
-from anabranch.citations.check_pool import read_meanwhile
 from anabranch.errors import ModelError
-from anabranch.models.chat import Chat
-from anabranch.parsing import AnswerStream
 from anabranch.parsing.answer_reply import MARKER
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_leak import without_instructions
-from anabranch.synthesis.budget import RouteName
+from anabranch.synthesis.budget import hold_repeats
+from anabranch.synthesis.drafts import read_draft
+from anabranch.types import NO_DRAFT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anabranch.models.chat import Chat
+    from anabranch.types import Draft
 
 
-@traced("create")
-async def create(state: State, context: Context) -> Update:
+async def create(state: State, turn: Turn) -> Update:
     """Answer from the first window; if the model fails, show the best passages instead and say so.
 
     If an earlier answer of this turn was a refusal, the model is asked once more, without being offered one.
     """
     again = state["draft"]["window"] > 0
-    refined = state["route"]["name"] == "refine" and not again
-    message_id = "" if refined else new_message_id()
-    chat = await model_of(context)
+    will_refine = state["route"]["name"] == "refine" and not again
+    chat = await turn.chat()
     if chat is None or state["route"]["name"] == "compose":
-        draft = await composed_draft(context, state)
-        return {"draft": draft, "message_id": "", "counts": {"by": "compose"}}
-    passages = await window_text(context, state, state["windows"][0])
-    # Their documents were changed or removed since the search; nobody is asked about nothing.
+        turn.count(by="compose")
+        return {"draft": await compose_draft(state, turn)}
+    passages = await wrap_window(turn, state["windows"][0])
+    # Their documents were changed or removed since the search.
     if not passages:
-        draft = {**NO_DRAFT, "window": 1}
-        return {"draft": draft, "message_id": "", "degraded": [gone(1)], "counts": {"by": "none"}}
-    question = state["standalone_question"]
-    user = prompt(passages, question, asking(context, chat))
-    route: RouteName = "refine" if refined else "create"
-    repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
+        skip_window(turn, 1)
+        turn.count(by="none")
+        return {"draft": {**NO_DRAFT, "window": 1}}
+    windows = len(state["windows"])
+    hold_repeats(turn.budget.rest_of("refine", windows) if will_refine else turn.budget.rest_of("create", 1))
+    question = state["turn"]["standalone_question"]
+    from anabranch.citations.check_pool import read_meanwhile
+
     try:
-        system = GUARD_AGAIN if again else GUARD
-        compared, _ = await passages_of(context, state, state["windows"][0])
-        async with read_meanwhile(compared.values()):
-            reply = await _reply(context, chat, state, (system, user), [passages, question], message_id)
-        draft = draft_of(reply, window=1, told=instructions(context), question=question, chat=chat)
+        compared, _ = await read_passages(turn, state["windows"][0])
+        async with read_meanwhile(compared.values()), turn.awaiting_model() as on_begin:
+            if will_refine:
+                draft = await write_from_window(turn, chat, passages, question, window=1)
+            else:
+                draft = await _write_answer(turn, chat, passages, question, on_begin, again=again)
     except ModelError as error:
-        # Under an id of its own: what the model wrote before it broke off is no part of this answer.
+        turn.degraded("create", error)
+        turn.count(by="compose")
+        why = "the model failed: the passages that match best are shown"
+        # What the model wrote before it broke off is no part of this answer, so that the draft has no message yet.
         return {
-            "draft": await composed_draft(context, state),
-            "message_id": "",
-            "route": {
-                "name": "compose",
-                "reasons": [*state["route"]["reasons"], "the model failed: the passages that match best are shown"],
-            },
-            "degraded": [failed("create", error)],
-            "counts": {"by": "compose"},
+            "draft": await compose_draft(state, turn),
+            "route": {"name": "compose", "reasons": [*state["route"]["reasons"], why]},
         }
     # A first window that tells nothing is no draft to show: the next one may tell.
-    if refined and not await asyncio.to_thread(is_refusal, MARKER.sub("", draft["answer"])):
-        shown, _ = without_instructions(draft["answer"], instructions(context), [passages, question])
-        get_stream_writer()({"step": "create", "status": "draft", "answer": shown})
-    return {"draft": draft, "message_id": message_id, "asked_again": again, "counts": {"by": "model", "again": again}}
+    if will_refine and not await asyncio.to_thread(is_refusal, MARKER.sub("", draft["answer"])):
+        shown, _ = without_instructions(draft["answer"], instructions(turn.settings), [passages, question])
+        turn.show(step="create", status="draft", answer=shown)
+    turn.count(by="model", again=again)
+    return {"draft": draft}
 
 
-async def _reply(
-    context: Context, chat: Chat, state: State, asked: tuple[str, str], given: list[str], message_id: str
-) -> str:
-    """Let the model write: into a message if this is the answer, or else, if it will be refined, into a draft."""
-    most = context.answer_tokens
-    documents = cites_documents(context, chat)
-    stream = AnswerStream(told=instructions(context), given=given)
-    async with shown_meanwhile("create", context, state) as began:
-        if not message_id:
-            return await chat.ask(*asked, max_tokens=most, documents=documents)
-        return await write_live(
-            chat, *asked, max_tokens=most, message_id=message_id, stream=stream, documents=documents, began=began
-        )
+async def _write_answer(
+    turn: Turn, chat: Chat, passages: str, question: str, on_begin: Callable[[], object], *, again: bool
+) -> Draft:
+    """Let the model write the answer into the message that the reader sees.
+
+    Raises:
+        ModelError: It failed, or its reply holds no answer.
+    """
+    settings, message_id = turn.settings, new_message_id()
+    reply = await write_live(
+        turn,
+        chat,
+        GUARD_AGAIN if again else GUARD,
+        ask_about_window(settings, chat, passages, question),
+        message_id=message_id,
+        given=[passages, question],
+        documents=cites_documents(settings, chat),
+        on_begin=on_begin,
+    )
+    draft = read_draft(reply, window=1, instructions=instructions(settings), question=question, chat=chat)
+    return {**draft, "message_id": message_id, "again": again}

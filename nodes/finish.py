@@ -1,74 +1,99 @@
-"""End a turn: the answer becomes a message with its sources, and the trace is added up."""
+"""End a turn: the answer becomes a message with its sources, and what callers are given is made of the records."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.answer_messages import by_marker, new_message_id, show, with_sources
-from anabranch.agent.nodes.support.audit_events import note
-from anabranch.agent.nodes.support.state_records import NO_DRAFT, Citation, Degraded, Step
-from anabranch.agent.nodes.support.step_telemetry import count_answer
-from anabranch.agent.nodes.support.tracing import Update, traced
-from anabranch.citations.passage_text import LONGEST
+from anabranch.agent.nodes.state import State, Update
+from anabranch.agent.nodes.turn import Turn
+from anabranch.agent.nodes.writing import new_message_id
+from anabranch.citations.answer_sources import by_marker, with_sources
+from anabranch.citations.citation_record import LONGEST
 from anabranch.errors import RequestRefusedError
+from anabranch.synthesis.budget import usage_of
+from anabranch.types import (
+    NO_DRAFT,
+    NOT_CHECKED,
+    AnswerCheck,
+    Citation,
+    Degraded,
+    Step,
+    UnconfirmedClaim,
+    Verification,
+)
 
 
-@traced("finish")
-async def finish(state: State, context: Context) -> Update:
+async def finish(state: State, turn: Turn) -> Update:
     """Append the answer to the conversation; its sources travel with the message."""
-    refused = _all_refused(context.model, state["trace"], state["degraded"])
-    usage = usage_of(state["trace"])
-    spent = {name: usage[name] for name in ("calls", "prompt_tokens", "output_tokens")}
-    verdict = _verdict(state, [*state["degraded"], *refused])
-    await note("answer", context, model=context.model, **spent, **verdict)
-    message_id = state["message_id"]
+    refused = _all_refused(turn.settings.model, state["trace"], state["degraded"])
+    degraded, check = [*state["degraded"], *refused], state["check"]
+    result = derive_result(state)
+    usage = result["usage"]
+    calls = {name: usage[name] for name in ("calls", "prompt_tokens", "output_tokens")}
+    await turn.audit("answer", model=turn.settings.model, **calls, **_audited(result, check, degraded))
+    message_id = state["draft"].get("message_id", "")
     if not message_id:  # nothing of it has been streamed
         message_id = new_message_id()
-        show(message_id, state["answer"])
+        turn.show_answer(message_id, state["answer"])
     message = AIMessage(
-        content=[dict(with_sources(state["answer"], state["citations"]))],
+        content=[dict(with_sources(state["answer"], result["citations"]))],
         id=message_id,
         usage_metadata=_usage_metadata(usage),
         response_metadata={
             "output_version": "v1",  # tells LangChain's clients that the content is of its standard blocks
-            "status": state["status"],
-            "abstained": state["abstained"],
-            "sources": _sources(state["citations"]),
-            "unconfirmed": [dict(each) for each in state["unconfirmed"]],
-            "verification": dict(state["verification"]),
-            "degraded": [*state["degraded"], *refused],
+            "status": check["status"],
+            "abstained": result["abstained"],
+            "sources": _sources(result["citations"]),
+            "unconfirmed": [dict(each) for each in result["unconfirmed"]],
+            "verification": dict(result["verification"]),
+            "degraded": degraded,
         },
     )
-    count_answer(
-        status=state["status"],
-        route=state["route"]["name"],
-        verification=state["verification"],
-        degraded=len(state["degraded"]) + len(refused),
+    turn.count_answer(check, route=state["route"]["name"], degraded=len(degraded))
+    # The draft was checked by now, and what is left of it is the answer.
+    return {"messages": [message], "degraded": refused, "draft": NO_DRAFT, **result}
+
+
+def derive_result(state: Mapping[str, Any]) -> Update:
+    """Return what callers are given beside the answer, of a turn that may have ended early; no checkpoint has it."""
+    check: AnswerCheck = state.get("check") or NOT_CHECKED
+    citations: list[Citation] = []
+    unconfirmed: list[UnconfirmedClaim] = []
+    for claim in state.get("claims") or []:
+        if claim["grade"] == "not_confirmed":
+            unconfirmed.append(claim)
+        else:
+            citations.append(claim)
+    verification = Verification(
+        claims=check["claims"],
+        quoted=check["quoted"],
+        found=check["found"],
+        not_confirmed=check["not_confirmed"],
+        checked=check["checked"],
     )
     return {
-        "messages": [message],
-        "degraded": refused,
-        "usage": usage,
-        # It was checked by now, and what is left of it is the answer.
-        "draft": NO_DRAFT,
+        "citations": citations,
+        "unconfirmed": unconfirmed,
+        "verification": verification if check["claims"] else {},
+        "status": check["status"],
+        "abstained": check["status"] == "not_found",
+        "usage": usage_of(state.get("trace") or []),
     }
 
 
-def _verdict(state: State, degraded: Sequence[Degraded]) -> dict[str, Any]:
+def _audited(result: Update, check: AnswerCheck, degraded: Sequence[Degraded]) -> dict[str, Any]:
     """Return what the audit log says of an answer: what it cites, and how far that supports it."""
-    cited = {each["chunk_id"]: each["source"] for each in state["citations"]}
+    cited = {each["chunk_id"]: each["source"] for each in result["citations"]}
     return {
         "cited": [{"passage": key, "source": source} for key, source in cited.items()],
-        "grades": {name: state["verification"].get(name, 0) for name in ("quoted", "found", "not_confirmed")},
-        "status": state["status"],
-        "abstained": state["abstained"],
+        "grades": {name: check[name] for name in ("quoted", "found", "not_confirmed")},
+        "status": check["status"],
+        "abstained": result["abstained"],
         "degraded": sorted({each["step"] for each in degraded}),
     }
 
@@ -104,22 +129,3 @@ def _usage_metadata(usage: dict[str, Any]) -> UsageMetadata | None:
     if not sent + written:
         return None
     return UsageMetadata(input_tokens=sent, output_tokens=written, total_tokens=sent + written)
-
-
-def usage_of(trace: list[Step]) -> dict[str, Any]:
-    """Add up a trace.
-
-    Returns:
-        `calls`, `rounds` (sequential round trips: steps that called a model), `prompt_tokens`, `output_tokens`, and
-        `ms` per node, repeated nodes added up.
-    """
-    ms: dict[str, float] = {}
-    for step in trace:
-        ms[step["node"]] = round(ms.get(step["node"], 0.0) + step["ms"], 1)
-    return {
-        "calls": sum(step["calls"] for step in trace),
-        "rounds": len({step["round"] for step in trace if step["calls"]}),
-        "prompt_tokens": sum(step["prompt_tokens"] for step in trace),
-        "output_tokens": sum(step["output_tokens"] for step in trace),
-        "ms": ms,
-    }

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from langgraph.types import Overwrite
 
-from anabranch.agent.nodes.condense import ALONE, TOGETHER
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import RetrievalState
-from anabranch.agent.nodes.support.dependencies import corpus_of, scope_of
-from anabranch.agent.nodes.support.fusion_weights import CORPUS_RETRIEVERS, informed
-from anabranch.agent.nodes.support.question_words import FORM, SPELLING
-from anabranch.agent.nodes.support.state_records import Candidate, Degraded, Query, Retrieved
-from anabranch.agent.nodes.support.tracing import Update, traced
+from anabranch.agent.nodes.state import RetrievalState, Update
+from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import OperationError
+from anabranch.retrieval import CORPUS_RETRIEVERS
 from anabranch.retrieval.answerability import CALIBRATED
-from anabranch.retrieval.conversation import has_subject
 from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion import with_best_of_each
+from anabranch.retrieval.fusion.completion import complete_lists
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
-from anabranch.store.protocol import RankedList
+from anabranch.retrieval.question_words import ALONE, FORM, SPELLING, TOGETHER, has_subject
 from anabranch.text.language import language_of
+from anabranch.types import NO_EVIDENCE, Candidate, Query, RankedList, Retrieved
+
+if TYPE_CHECKING:
+    from anabranch.agent.nodes.settings import Context
 
 EQUAL = 0.5
 # Cosine of a question with a passage from which it is about that, whatever was asked before. Of a reader's questions
@@ -31,25 +31,23 @@ STRONG = 0.45
 STANDS_OUT = 0.6
 
 
-@traced("fuse")
-async def fuse(state: RetrievalState, context: Context) -> Update:
+async def fuse(state: RetrievalState, turn: Turn) -> Update:
     """Fuse within each query across retrievers, then across queries; keep ids, scores and ranks, not the lists.
 
     Raises:
         OperationError: Every retriever failed.
     """
-    good, degraded = _sorted_out(state["ranked_lists"])
-    queries, good = await _without_former(context, state["queries"], good)
+    settings = turn.settings
+    queries, good = await _drop_former(turn, state["queries"], _drop_failed(turn, state["ranked_lists"]))
     records, found = good, list[QuestionEvidence]()
-    if context.fusion == "complete" and any(record["retriever"] in CORPUS_RETRIEVERS for record in good):
+    if settings.fusion == "complete" and any(record["retriever"] in CORPUS_RETRIEVERS for record in good):
         try:
-            corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
-            records, found = await informed(corpus, scope, queries, good)
+            records, found = await complete_lists(await turn.corpus(), turn.scope, queries, good)
         except OperationError as error:
-            degraded.append(Degraded(step="fuse", reason=error.message))
-    fused = _fused(context, queries, records, found)
+            turn.degraded("fuse", error.message)
+    fused = _fuse(settings, queries, records, found)
     # No more than somebody looks at: the whole list would be kept in every checkpoint.
-    keep = max(context.rerank_depth if context.rerank != "none" else 0, context.top_k)
+    keep = max(settings.rerank_depth if settings.rerank != "none" else 0, settings.top_k)
     best = _best_ranks(good)
     candidates = [
         Candidate(id=chunk_id, score=round(score, 6), ranks=best.get(chunk_id, {}), fused=rank)
@@ -57,30 +55,39 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
     ]
     kept = {candidate["id"] for candidate in candidates}
     # In numbers, for people; a weight that was given needs no reason.
-    weighed = asdict(found[0]) if found and context.alpha is None else {}
+    weighed = asdict(found[0]) if found and settings.alpha is None else {}
     why = {name: round(value, 2) for name, value in weighed.items()}
-    return {
+    turn.count(lists=len(good) * len(queries), fused=len(fused["ids"]), kept=len(candidates), **why)
+    update: Update = {
         "queries": queries,
-        **({} if queries == state["queries"] else {"standalone_question": queries[0]["text"]}),
         "candidates": candidates,
-        "evidence_scores": _evidence_scores(good, queries),
+        "evidence": {**(state.get("evidence") or NO_EVIDENCE), "scores": _evidence_scores(good, queries)},
         "ranked_lists": Overwrite([]),
-        # External passages that fell out are let go, or a thread would keep every one that was ever brought.
+        # External passages that fell out are let go, or a thread would keep every one that was ever found.
         "external_passages": Overwrite(
             {key: value for key, value in (state.get("external_passages") or {}).items() if key in kept}
         ),
-        "degraded": degraded,
-        "counts": {
-            "lists": len(good) * len(queries),
-            "fused": len(fused["ids"]),
-            "kept": len(candidates),
-            **why,
-        },
     }
+    if queries != state["queries"]:
+        update["turn"] = {**state["turn"], "standalone_question": queries[0]["text"]}
+    return update
 
 
-async def _without_former(
-    context: Context, queries: list[Query], records: list[Retrieved]
+def _drop_failed(turn: Turn, retrieved: list[Retrieved]) -> list[Retrieved]:
+    """Return the records of the retrievers that worked, and say which failed."""
+    failures = [(f"retrieve:{each['retriever']}", each["error"]) for each in retrieved if each["error"] is not None]
+    good = [record for record in retrieved if record["error"] is None]
+    if not good:
+        reasons = "; ".join(f"{step}: {reason}" for step, reason in failures) or "no retriever ran"
+        msg = f"Every retriever failed: {reasons}."
+        raise OperationError(msg, hint="Run `anabranch doctor`.")
+    for step, reason in failures:
+        turn.degraded(step, reason)
+    return good
+
+
+async def _drop_former(
+    turn: Turn, queries: list[Query], records: list[Retrieved]
 ) -> tuple[list[Query], list[Retrieved]]:
     """Leave out the question before where this one has a subject, and finds a strong match alone."""
     dense = next((record["lists"] for record in records if record["retriever"] == "dense"), [])
@@ -89,7 +96,7 @@ async def _without_former(
     if not has_subject(queries[1]["text"], language_of(queries[0]["text"], "english")):
         return queries, records
     # Of another embedder the cosines lie elsewhere.
-    if (await corpus_of(context)).embedder.name not in CALIBRATED:
+    if (await turn.corpus()).embedder.name not in CALIBRATED:
         return queries, records
     # What was respelt is both questions.
     kept = [at for at, query in enumerate(queries) if query["kind"] not in (TOGETHER, SPELLING, FORM)]
@@ -101,33 +108,19 @@ def _is_strong(ranked: RankedList) -> bool:
     return _top(ranked) >= STRONG and weigh(ranked["scores"]).trust >= STANDS_OUT
 
 
-def _sorted_out(retrieved: list[Retrieved]) -> tuple[list[Retrieved], list[Degraded]]:
-    good = [record for record in retrieved if record["error"] is None]
-    degraded = [
-        Degraded(step=f"retrieve:{record['retriever']}", reason=record["error"])
-        for record in retrieved
-        if record["error"] is not None
-    ]
-    if not good:
-        reasons = "; ".join(f"{item['step']}: {item['reason']}" for item in degraded) or "no retriever ran"
-        msg = f"Every retriever failed: {reasons}."
-        raise OperationError(msg, hint="Run `anabranch doctor`.")
-    return good, degraded
-
-
-def _fused(
-    context: Context, queries: list[Query], records: list[Retrieved], found: list[QuestionEvidence]
+def _fuse(
+    settings: Context, queries: list[Query], records: list[Retrieved], found: list[QuestionEvidence]
 ) -> RankedList:
     # A weight for each query: its own words decide how far either retriever is to be trusted.
     chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
-    alphas = chosen if context.alpha is None else [context.alpha] * len(queries)
+    alphas = chosen if settings.alpha is None else [settings.alpha] * len(queries)
     retrievers = [record["retriever"] for record in records]
     weights = [_retriever_weights(retrievers, alpha) for alpha in alphas]
     fused = fuse_lists(
         [[record["lists"][index] for record in records] for index in range(len(queries))],
         query_weights=[query["weight"] for query in queries],
         weights=weights,
-        method=context.fusion,
+        method=settings.fusion,
     )
     # The question's own lists; one that was switched off has no say.
     heard = [record["lists"][0] for record, weight in zip(records, weights[0], strict=True) if weight]

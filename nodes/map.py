@@ -3,53 +3,51 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any, NotRequired
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import MapTask
-from anabranch.agent.nodes.support.dependencies import model_of
-from anabranch.agent.nodes.support.drafts import (
-    asking,
-    cites_documents,
-    draft_of,
-    gone,
-    instructions,
-    passages_of,
-    prompt,
-    window_text,
-)
-from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
-from anabranch.agent.nodes.support.state_records import Partial
-from anabranch.agent.nodes.support.tracing import Update, failed, traced
-from anabranch.agent.nodes.support.turn_budget import repeat_within
-from anabranch.agent.prompts import GUARD
-from anabranch.citations.check_pool import check
-from anabranch.citations.verification import verify
+# Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
+from typing_extensions import TypedDict
+
+from anabranch.agent.nodes.state import Update
+from anabranch.agent.nodes.turn import Turn
+from anabranch.agent.nodes.writing import measure_support, read_passages, skip_window, wrap_window, write_from_window
 from anabranch.errors import ModelError
+from anabranch.synthesis.budget import hold_repeats
+from anabranch.types import Excerpt, Left, Partial, TurnRecord
 
 
-@traced("map")
-async def map_window(state: MapTask, context: Context) -> Update:
+class MapTask(TypedDict):
+    """What one map branch is sent; `budget` limits repeated calls for its window."""
+
+    turn: TurnRecord
+    index: int
+    excerpts: list[Excerpt]
+    external_passages: dict[str, dict[str, Any]]
+    budget: NotRequired[Left]
+
+
+async def map_window(state: MapTask, turn: Turn) -> Update:
     """Answer from one window, and measure how well its passages support the answer, to compare the partial answers."""
-    chat = await model_of(context)
+    chat = await turn.chat()
     if chat is None:  # the model was taken away between a pause and its resumption
         return {"partials": []}
-    passages = await window_text(context, state, state["excerpts"])
-    repeat_within(state.get("budget"))
-    index, question = state["index"], state["standalone_question"]
+    passages = await wrap_window(turn, state["excerpts"])
+    hold_repeats(turn.budget.left)
+    index, question = state["index"], state["turn"]["standalone_question"]
+    turn.count(window=index + 1)
     if not passages:
-        return {"partials": [], "degraded": [gone(index + 1)], "counts": {"window": index + 1}}
+        skip_window(turn, index + 1)
+        return {"partials": []}
     try:
-        user = prompt(passages, question, asking(context, chat))
         # The first window has the best passages; the other branches show nothing.
-        waiting = nullcontext() if index else shown_meanwhile("map", context, state)
-        documents = cites_documents(context, chat)
-        async with waiting:
-            reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens, documents=documents)
-        draft = draft_of(reply, window=index + 1, told=instructions(context), question=question, chat=chat)
+        async with nullcontext() if index else turn.awaiting_model():
+            draft = await write_from_window(turn, chat, passages, question, window=index + 1)
     except ModelError as error:
-        return {"partials": [], "degraded": [failed(f"map:{index + 1}", error)], "counts": {"window": index + 1}}
+        turn.degraded(f"map:{index + 1}", error)
+        return {"partials": []}
     # Scored here, where the window's passages are at hand; the step that compares the answers has none.
-    shown, _ = await passages_of(context, state, state["excerpts"])
-    placed = await check(lambda limit: verify(draft["answer"], shown, question, limit))
-    partial = Partial(level=0, index=index, draft=draft, group=None, score=round(placed.score, 3))
-    return {"partials": [partial], "counts": {"window": index + 1, "score": partial["score"]}}
+    compared, _ = await read_passages(turn, state["excerpts"])
+    support = await measure_support(draft["answer"], compared, question)
+    partial = Partial(level=0, index=index, draft=draft, group=None, score=round(support.score, 3))
+    turn.count(score=partial["score"])
+    return {"partials": [partial]}

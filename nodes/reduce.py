@@ -3,74 +3,82 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, NotRequired
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import ReduceTask
-from anabranch.agent.nodes.support.answer_messages import write_live
-from anabranch.agent.nodes.support.dependencies import model_of
-from anabranch.agent.nodes.support.drafts import draft_of, instructions, prompt, side_by_side
-from anabranch.agent.nodes.support.state_records import Degraded, Draft, Partial
-from anabranch.agent.nodes.support.tracing import Update, failed, traced
-from anabranch.agent.nodes.support.turn_budget import repeat_within
+# Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
+from typing_extensions import TypedDict
+
+from anabranch.agent.nodes.state import Update
+from anabranch.agent.nodes.turn import Turn
+from anabranch.agent.nodes.writing import instructions, measure_support, write_live
 from anabranch.agent.prompts import GUARD
-from anabranch.citations.check_pool import check
-from anabranch.citations.passage_text import PassageText
-from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
-from anabranch.models.chat import Chat
-from anabranch.parsing import AnswerStream
 from anabranch.parsing.answer_reply import MARKER
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.synthesis.budget import hold_repeats
+from anabranch.synthesis.drafts import fill_prompt, join_drafts, read_draft
+from anabranch.types import Draft, Left, Partial, TurnRecord
+
+if TYPE_CHECKING:
+    from anabranch.models.chat import Chat
 
 
-@traced("reduce")
-async def reduce(state: ReduceTask, context: Context) -> Update:
+class ReduceTask(TypedDict):
+    """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one.
+
+    `budget` limits repeated calls.
+    """
+
+    turn: TurnRecord
+    level: int
+    index: int
+    drafts: list[Draft]
+    last: bool
+    message_id: str
+    budget: NotRequired[Left]
+
+
+async def reduce(state: ReduceTask, turn: Turn) -> Update:
     """Write one answer from a group of partial answers; the last one is streamed, and no part is lost on a failure."""
-    chat = await model_of(context)
-    degraded: list[Degraded] = []
-    draft = side_by_side(state["drafts"])
-    repeat_within(state.get("budget"))
+    chat = await turn.chat()
+    # What the reader may have seen of an answer that is not taken is no part of this one: it has no message.
+    draft = join_drafts(state["drafts"])
+    hold_repeats(turn.budget.left)
     if chat is not None:
         try:
-            draft = await _joined(context, chat, state)
+            draft = await _join(state, turn, chat) or draft
         except ModelError as error:
-            degraded.append(failed("reduce", error))
-    # What the reader has seen of a joined answer that was not taken is no part of this one.
-    replaced = state["last"] and draft["answer"] == side_by_side(state["drafts"])["answer"]
-    return {
-        "partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None, score=1.0)],
-        **({"message_id": ""} if replaced else {}),
-        "degraded": degraded,
-        "counts": {"level": state["level"], "group": state["index"] + 1, "parts": len(state["drafts"])},
-    }
+            turn.degraded("reduce", error)
+    turn.count(level=state["level"], group=state["index"] + 1, parts=len(state["drafts"]))
+    return {"partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None, score=1.0)]}
 
 
-async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
-    """Let the model join the answers; a refusal, or a text that the parts do not support, is not accepted.
+async def _join(state: ReduceTask, turn: Turn, chat: Chat) -> Draft | None:
+    """Let the model join the answers; return None where it refuses.
 
     Raises:
         ModelError: The model failed, or wrote nothing that the parts say.
     """
-    drafts, question = state["drafts"], state["standalone_question"]
+    drafts, question, settings = state["drafts"], state["turn"]["standalone_question"], turn.settings
     answers = [(number, "partial answer", draft["answer"]) for number, draft in enumerate(drafts, start=1)]
-    user = prompt(wrap(answers, new_nonce()), question, context.reduce_prompt)
-    most = context.answer_tokens
+    user = fill_prompt(wrap(answers, new_nonce()), question, settings.reduce_prompt)
     if state["last"]:
         # The parts are a model's words, too: an instruction in one of them is no reason to repeat it.
-        stream = AnswerStream(told=instructions(context), given=[question])
-        reply = await write_live(
-            chat, GUARD, user, max_tokens=most, message_id=state["message_id"], stream=stream, part=False
-        )
+        message_id, given = state["message_id"], [question]
+        reply = await write_live(turn, chat, GUARD, user, message_id=message_id, given=given, takes_part=False)
     else:
-        reply = await chat.ask(GUARD, user, max_tokens=most)
-    joined = draft_of(reply, window=drafts[0]["window"], told=instructions(context), question=question)
+        reply = await chat.ask(GUARD, user, max_tokens=settings.answer_tokens)
+    window = drafts[0]["window"]
+    joined = read_draft(reply, window=window, instructions=instructions(settings), question=question)
     if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
-        return side_by_side(drafts)
+        return None
     # The parts' markers are all that leads back to the passages: an answer without any could not be checked.
-    lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
+    is_lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
+    from anabranch.citations.passage_text import PassageText
+
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
-    if lost or not (await check(lambda limit: verify(joined["answer"], parts, limit=limit))).found:
+    if is_lost or not (await measure_support(joined["answer"], parts)).found:
         msg = "The joined answer names no passage, or says nothing of its parts; they stand one after the other."
         raise ModelError(msg)
-    return joined
+    return {**joined, "message_id": state["message_id"]} if state["last"] else joined

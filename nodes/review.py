@@ -9,27 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import RetrievalState, State
-from anabranch.agent.nodes.support.settings_precedence import settle
-from anabranch.agent.nodes.support.state_records import Passage, Query
-from anabranch.agent.nodes.support.state_validation import checked, hold_to_reader
+from anabranch.agent.nodes.state import RetrievalState, State, Update
 from anabranch.errors import SettingsError
+from anabranch.types import Passage, Query
 
 MAX_QUERIES = 32
 # Each try is a pause in the same step, which LangGraph runs through again from the first one.
 MAX_TRIES = 20
 
 
-def review_queries(state: RetrievalState) -> dict[str, Any]:
+def review_queries(state: RetrievalState) -> Update:
     """Show the queries; resume with true to accept, or with a list of texts to search for instead."""
-    _hold_to_reader(state)
     shown = {
         "review": "queries",
-        "question": state["original_question"],
+        "question": state["turn"]["question"],
         "queries": [query["text"] for query in state["queries"]],
     }
     texts = _reply(shown, "queries", None)
@@ -40,22 +35,16 @@ def review_queries(state: RetrievalState) -> dict[str, Any]:
     return {"queries": edited}
 
 
-def review_sources(state: State) -> dict[str, Any]:
+def review_sources(state: State) -> Update:
     """Show the passages; resume with true to accept, or with the ids to keep, in the order to use them."""
-    _hold_to_reader(state)
     by_id: dict[str, Passage] = {passage["id"]: passage for passage in state["passages"]}
     offered = [
         {key: value for key, value in passage.items() if key in ("id", "source", "page", "preview", "score")}
         for passage in state["passages"]
     ]
-    shown = {"review": "sources", "question": state["original_question"], "passages": offered}
+    shown = {"review": "sources", "question": state["turn"]["question"], "passages": offered}
     ids = _reply(shown, "sources", by_id)
     return {} if ids is None else {"passages": [by_id[chunk_id] for chunk_id in ids]}
-
-
-def _hold_to_reader(state: State | RetrievalState) -> None:
-    with checked(state):
-        hold_to_reader(state, settle(state.get("settings"), get_runtime(Context)))
 
 
 def _reply(shown: dict[str, Any], what: str, known: Mapping[str, Any] | None) -> list[str] | None:

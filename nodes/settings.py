@@ -24,8 +24,7 @@ from pydantic import (
 )
 
 from anabranch.agent import prompts
-from anabranch.agent.nodes.support.checked_settings import CheckedSettings
-from anabranch.agent.nodes.support.extension_names import OneOf, objects_in
+from anabranch.agent.nodes.checked_settings import CheckedSettings, OneOf, objects_in
 from anabranch.models.providers import Effort, without_secrets
 from anabranch.models.rerankers import RERANKERS
 from anabranch.registry import OBJECT, object_name
@@ -65,7 +64,7 @@ def _prompt(node: str, default: str | None, what: str = "Instructions to the mod
 
 
 class Context(CheckedSettings):
-    """The settings that a caller gives for one run, frozen; `in_force` adds those from other places."""
+    """The settings that a caller gives for one run, frozen; `resolve_settings` adds those from other places."""
 
     corpus: Annotated[str, BeforeValidator(_path), PLACE] = _setting(
         DEFAULT_CORPUS,
@@ -294,7 +293,7 @@ class Context(CheckedSettings):
 
     @property
     def explicit(self) -> dict[str, Any]:
-        """The values that were given; those that `in_force` filled in would look as if the caller had chosen them."""
+        """The values that were given; those that `resolve_settings` filled in would look as if they had been chosen."""
         given = self._given()
         return self.model_dump(include=given) | {n: value for n, value in self._objects.items() if n in given}
 
@@ -323,3 +322,25 @@ class Context(CheckedSettings):
 
 REACHING = fields_with(Context, PLACE, ADDRESS)
 """Settings that name a place or an address: a server that tells its callers apart keeps them to itself."""
+
+
+def _as_in_context(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
+    field = Context.model_fields[name]
+    extra: dict[str, Any] = {"langgraph_nodes": ["add_documents"]}
+    return Field(default=field.default, description=field.description, json_schema_extra=extra)
+
+
+class IngestContext(CheckedSettings):
+    """One frozen set of choices for one run of the ingest graph."""
+
+    corpus: str = _as_in_context("corpus")
+    access: tuple[str, ...] = _as_in_context("access")
+
+    @property
+    def of_a_question(self) -> Context:
+        """The same choices as the steps of a question know them.
+
+        Raises:
+            SettingsError: One is out of bounds.
+        """
+        return Context(**self.model_dump(include=self.model_fields_set))

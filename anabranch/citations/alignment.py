@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import chain, islice, pairwise
 from math import log1p
-from typing import Literal
 
 from anabranch.citations.agreement import ReadClaim, denials, denying_titles
+from anabranch.citations.citation_record import LONGEST
 from anabranch.citations.known_facts import MOST_NAMED, lack_of, nearest_words
-from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
+from anabranch.citations.passage_text import PassageText, Piece, lookup_keys
 from anabranch.citations.quantities import has
 from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
 from anabranch.citations.quote_matching import find_quote, fold, locate
@@ -42,8 +42,7 @@ from anabranch.citations.time_limit import TimeLimit
 from anabranch.citations.tokens import SIGNS, Token, as_written, is_fixed, names_of, tokens
 from anabranch.text.function_words import CONJUNCTIONS, NO, YES
 from anabranch.text.language import language_of
-
-Grade = Literal["quoted", "found", "not_confirmed"]
+from anabranch.types import Grade
 
 # Share of what a claim adds that a span needs, by weight: a number or a name says more than a verb.
 ENOUGH = 0.6

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 
+from anabranch.citations.citation_record import LONGEST
 from anabranch.citations.quantities import Figure, has, in_terms_of
 from anabranch.citations.quote_matching import Folded, fold
 from anabranch.citations.table_cells import TableRow, denied_cells, table_rows
@@ -18,8 +19,6 @@ from anabranch.text.sentences import running_spans
 
 # Letters of an ending that makes another word, and of the word before it.
 _ENDING, _ROOT = 2, 4
-# Characters of a quote that is shown.
-LONGEST = 400
 # A passage of one-word lines has thousands, and each claim is compared with all of them.
 _MAX_PIECES = 400
 

@@ -15,8 +15,9 @@ from typing import Literal, NamedTuple
 
 from anabranch.citations.language_tables import LanguageTables, tables_of
 from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
-from anabranch.text.analyzer import MARKS, UNSPACED, analyser
+from anabranch.text.analyzer import UNSPACED, analyser
 from anabranch.text.function_words import NEGATIONS, NUMBERS, fold_word
+from anabranch.text.scripts import MARKS
 from anabranch.text.sentences import is_shortened
 from anabranch.text.stemmer import UNSTEMMED, languages
 

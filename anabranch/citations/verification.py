@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
-from anabranch.citations.alignment import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, Alignment, Grade
+from anabranch.citations.alignment import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, Alignment
+from anabranch.citations.citation_record import CitationRecord
 from anabranch.citations.claims import Claim, claims
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
@@ -19,6 +20,7 @@ from anabranch.citations.rules import RULES, Rule
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
+from anabranch.types import Grade
 
 # Claims that are aligned; those of an answer that is longer than any reader wants are not checked after these.
 MAX_CLAIMS = 256
@@ -29,31 +31,6 @@ CHECKED = (
     "and no number, unit, date, name, code or denial was seen to differ; not confirmed: it could not be matched to a "
     "passage, and may be right or wrong. Whether it follows from what is said there was not checked"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CitationRecord:
-    """Where the words stand that support a claim.
-
-    Attributes:
-        marker: Its number in the answer, from 1.
-        number: Number of the passage in the windows.
-        chunk_id: Id of the passage.
-        claim: The claim, without markers.
-        grade: How well it stands there.
-        quote: The characters [start, end) of the passage.
-        start: Start of the quote in the passage.
-        end: End of the quote in the passage.
-    """
-
-    marker: int
-    number: int
-    chunk_id: str
-    claim: str
-    grade: Grade
-    quote: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)

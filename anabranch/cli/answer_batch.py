@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.agent.graph.answer import graph
+from anabranch.agent.graph.dependencies import load_corpus, load_model
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS, InputState
-from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
+from anabranch.agent.nodes.state import VISIBLE, InputState
 from anabranch.cli.answer_json import is_written, result_of
 from anabranch.cli.failures import innermost, paragraph
 from anabranch.cli.output import check_folder, notes, say, write_whole
@@ -50,8 +50,8 @@ async def answer_questions(
     # A mistake in the last line must not come to light after hours of answering.
     asked = read_questions(questions)
     # A missing corpus or key is one error now, and not one on each line of the output.
-    await corpus_of(context)
-    await model_of(context)
+    await load_corpus(context)
+    await load_model(context)
     done = finished_answers(out, asked)
     rest = [item for item in asked if item.key not in done]
     if done:
@@ -96,7 +96,7 @@ async def _in_order(
 async def _row(asked: QuestionLine, context: Context, filters: dict[str, Any] | None) -> dict[str, Any]:
     try:
         given = InputState(question=asked.question, filters=filters)
-        state = await graph.ainvoke(given, context=context, output_keys=CHANNELS)
+        state = await graph.ainvoke(given, context=context, output_keys=VISIBLE)
         return {"id": asked.id, **await result_of(state, context)}
     except Exception as error:  # noqa: BLE001  # one question must not end the others
         return {

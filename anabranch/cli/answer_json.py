@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anabranch.agent.nodes.finish import usage_of
+from anabranch.agent.graph.dependencies import read_chunks
+from anabranch.agent.graph.step import UNWRITTEN
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.dependencies import chunks_of
-from anabranch.agent.nodes.support.drafts import piece_of
-from anabranch.agent.nodes.support.state_records import Passage
-from anabranch.agent.nodes.support.tracing import UNWRITTEN
+from anabranch.citations.citation_record import piece_of
 from anabranch.cli.prompt_log import SentPrompt
+from anabranch.synthesis.budget import usage_of
+from anabranch.types import Passage
 
 
 async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any]:
@@ -23,7 +23,7 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
     """
     return {
         # A turn that ended early has not written every channel, and scripts rely on every key.
-        "question": state.get("original_question", ""),
+        "question": (state.get("turn") or {}).get("question", ""),
         "answer": state.get("answer", ""),
         "status": state.get("status", ""),
         "abstained": state.get("abstained", False),
@@ -51,7 +51,7 @@ async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[s
     scores = {passage["id"]: passage["score"] for passage in _passages(state)}
     # Fetched once more, because no checkpoint holds the text of a passage (ADR 1). One may be gone by now, or hidden by
     # tags that were given meanwhile.
-    found = await chunks_of(context, state, list(dict.fromkeys(excerpt["id"] for _, excerpt in excerpts)))
+    found = await read_chunks(context, state, list(dict.fromkeys(excerpt["id"] for _, excerpt in excerpts)))
     return [
         {
             "number": excerpt["number"],

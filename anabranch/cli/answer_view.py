@@ -92,7 +92,7 @@ def place_of(citation: Mapping[str, Any]) -> str:
 
 def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader has to know about how the answer came to be."""
-    if state.get("active_filters") and not state.get("candidates"):
+    if (state.get("turn") or {}).get("filters") and not state.get("candidates"):
         yield NOTHING_MATCHES
     yield from unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or [])
     # Only `auto` notes its model there: whoever named one knows which it is.

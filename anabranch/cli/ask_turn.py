@@ -10,15 +10,14 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 from langgraph.types import Command, StateSnapshot, StreamMode
 
 from anabranch.agent.graph.answer import build
 from anabranch.agent.graph.answer import graph as answer_graph
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY, load_corpus, read_chunks
+from anabranch.agent.graph.settings_precedence import resolve_settings
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS, InputState
-from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY, chunks_of, corpus_of
-from anabranch.agent.nodes.support.settings_precedence import settle
+from anabranch.agent.nodes.state import VISIBLE, InputState
 from anabranch.cli.answer_json import explained, is_written, result_of
 from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
@@ -72,7 +71,7 @@ async def answer(request: Request, context: Context) -> bool:
 async def turn_of(request: Request, context: Context) -> TurnResult:
     """Answer, and return what the run left; a person is asked where it waits for one and there is one."""
     # Before a thread file is made: a mistyped corpus must leave nothing on the disk.
-    await corpus_of(context)
+    await load_corpus(context)
     if request.thread is None:
         _refuse_without_thread(request, context)
         given = InputState(question=request.question or "", filters=request.filters)
@@ -144,7 +143,7 @@ async def _run(
     # All channels, of which --explain shows what the result leaves out; and the steps of the search, which is a graph
     # inside.
     stream: AsyncIterator[Any] = graph.astream(
-        given, told, context=context, stream_mode=modes, output_keys=CHANNELS, subgraphs=True, **options
+        given, told, context=context, stream_mode=modes, output_keys=VISIBLE, subgraphs=True, **options
     )
     with watching(answer=not request.as_json) as watcher:
         async for graph_of, mode, payload in stream:
@@ -164,11 +163,11 @@ async def _show(turn: TurnResult, request: Request, context: Context) -> None:
     if turn.waiting:
         show_waiting(turn.waiting[0], request)
     elif request.as_json:
-        value = await result_of(turn.state, _settled(turn, context))
+        value = await result_of(turn.state, _settings(turn, context))
         write_json({**value, **(explained(turn.state, request.prompts.sent) if request.explain else {})})
     else:
         print_answer(results(), turn.state, sources=not request.explain)
-        if _settled(turn, context).model is None:
+        if _settings(turn, context).model is None:
             say(results(), f"\n{await written_answer_hint()}", style="dim")
         if request.explain:
             await show_work(turn, request, context)
@@ -177,13 +176,13 @@ async def _show(turn: TurnResult, request: Request, context: Context) -> None:
 async def show_work(turn: TurnResult, request: Request, context: Context) -> None:
     """Print how an answer came to be."""
     ids = [candidate["id"] for candidate in turn.state.get("candidates") or []]
-    chunks = await chunks_of(_settled(turn, context), turn.state, ids)
+    chunks = await read_chunks(_settings(turn, context), turn.state, ids)
     print_explanation(results(), turn.state, chunks, request.prompts.sent)
 
 
-def _settled(turn: TurnResult, context: Context) -> Context:
+def _settings(turn: TurnResult, context: Context) -> Context:
     # A resumed run keeps the settings that it began with, where this command line names no others.
-    return settle(turn.state.get("settings"), Runtime(context=context))
+    return resolve_settings(context, (turn.state.get("turn") or {}).get("settings"))
 
 
 def show_waiting(waiting: dict[str, Any], request: Request) -> None:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from anabranch.agent.graph.dependencies import load_corpus, load_model
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
 from anabranch.cli.answer_view import print_answer, print_sources
 from anabranch.cli.ask_turn import Request, TurnResult, show_waiting, show_work, turn_of
 from anabranch.cli.failures import report
@@ -108,8 +108,8 @@ class ChatSession:
 
 
 async def _usable(context: Context) -> None:
-    await corpus_of(context)
-    await model_of(context)
+    await load_corpus(context)
+    await load_model(context)
 
 
 def typed_lines() -> Iterator[str]:

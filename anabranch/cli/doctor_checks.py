@@ -103,10 +103,10 @@ def _changed(context: Context) -> DoctorCheck:
 
 
 def _locked() -> Iterator[DoctorCheck]:
-    from anabranch.agent.nodes.support.settings_precedence import locked
+    from anabranch.agent.graph.settings_precedence import locked_settings
     from anabranch.safety.operator import operator
 
-    if names := locked(are_told_apart=operator().auth is not None):
+    if names := locked_settings(are_told_apart=operator().auth is not None):
         yield DoctorCheck("lock", "ok", f"callers may not change: {', '.join(names)}")
 
 
@@ -129,10 +129,10 @@ def _short(value: Any) -> str:  # noqa: ANN401  # any setting
 
 
 async def _corpus(context: Context) -> list[DoctorCheck]:
-    from anabranch.agent.nodes.support.dependencies import corpus_of
+    from anabranch.agent.graph.dependencies import load_corpus
 
     try:
-        info = await (await corpus_of(context)).info()
+        info = await (await load_corpus(context)).info()
     except (CorpusNotFoundError, CorpusEmptyError) as error:
         # Whoever has named no corpus may not have made one yet.
         if "corpus" in context.model_fields_set:
@@ -155,13 +155,13 @@ def _embedder() -> list[DoctorCheck]:
 
 async def _model_check(context: Context) -> list[DoctorCheck]:
     """Say whether the chat model can be made; only a server of the user's own is contacted."""
+    from anabranch.agent.graph.dependencies import describe_model, load_model
     from anabranch.agent.nodes.settings import AUTO
-    from anabranch.agent.nodes.support.dependencies import about_model, model_of
 
     if context.model is None:
         return [_without(context)]
     # Anew, or `auto` would repeat what it found before a server was started.
-    found, remarks = about_model(context, await model_of(context, anew=True))
+    found, remarks = describe_model(context, await load_model(context, anew=True))
     if remarks:
         lacking = context.model == AUTO and not found
         hint = "Start one of them, or name a model: --model PROVIDER:NAME." if lacking else ""
@@ -219,11 +219,11 @@ async def _served(model: str, base_url: str) -> DoctorCheck:
 
 async def _reranker_check(context: Context) -> list[DoctorCheck]:
     """Say whether the reranker can be made."""
-    from anabranch.agent.nodes.support.dependencies import reranker_of
+    from anabranch.agent.graph.dependencies import load_reranker
 
     if context.rerank == "none":
         return [DoctorCheck("rerank", "off", "none: the fused order stays")]
-    await reranker_of(context)
+    await load_reranker(context)
     named = f" ({context.rerank_model})" if context.rerank_model else ""
     return [DoctorCheck("rerank", "ok", f"{context.rerank}{named}")]
 

@@ -21,13 +21,13 @@ async def judge_check(sets: Sequence[str] | None, **options: str | None) -> Doct
         sets: `--set` pairs.
         options: Settings with options of their own, None where not given.
     """
-    from anabranch.agent.nodes.support.dependencies import model_of
+    from anabranch.agent.graph.dependencies import load_model
     from anabranch.cli.settings_options import context_of
 
     pairs = read_judge_pairs()
     try:
         context = context_of(sets, **options)
-        chat = await model_of(context)
+        chat = await load_model(context)
         if chat is None:
             return DoctorCheck("judge", "problem", "there is no chat model to try", "Name one: --model PROVIDER:NAME.")
         score = judge_score(pairs, await _judged(chat, pairs))
@@ -37,8 +37,8 @@ async def judge_check(sets: Sequence[str] | None, **options: str | None) -> Doct
 
 
 async def _judged(chat: Chat, pairs: Sequence[JudgePair]) -> list[float | None]:
-    from anabranch.agent.nodes.support.answer_check import chance_of_yes
-    from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
+    from anabranch.agent.graph.dependencies import MAX_CONCURRENCY
+    from anabranch.agent.nodes.claim_judge import chance_of_yes
     from anabranch.models.provider_errors import failures_of
 
     gate = asyncio.Semaphore(MAX_CONCURRENCY)

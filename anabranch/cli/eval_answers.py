@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from anabranch.agent.graph.answer import graph
+from anabranch.agent.graph.dependencies import read_chunks
+from anabranch.agent.nodes.compose import is_weak
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS, InputState, State
-from anabranch.agent.nodes.support.dependencies import chunks_of
-from anabranch.agent.nodes.support.passage_extracts import is_weak
+from anabranch.agent.nodes.state import VISIBLE, InputState, State
 from anabranch.cli.eval_settings import Values, context_of
 from anabranch.cli.progress import bar
 from anabranch.evaluation.answer_quality import WrittenAnswer, outcome_of
@@ -54,24 +54,24 @@ async def _written(question: Question, context: Context) -> WrittenAnswer:
     """Return what the graph answers to a question, without its markers."""
     given = InputState(question=question.text, filters=question.filters)
     # Without a thread: each question is asked as if it were the first.
-    state = cast("State", await graph.ainvoke(given, context=context, output_keys=CHANNELS))
+    state = cast("State", await graph.ainvoke(given, context=context, output_keys=VISIBLE))
     best = [candidate["id"] for candidate in state["candidates"][:1]]
     ids = [passage["id"] for passage in state["passages"]]
-    chunks = await chunks_of(context, state, [*best, *ids])
+    chunks = await read_chunks(context, state, [*best, *ids])
     return WrittenAnswer(
         text=_shown(state),
         passages="\n".join(chunks[each].text for each in ids if each in chunks),
         best="".join(chunks[each].text for each in best if each in chunks),
         is_weak=is_weak(state),
-        confidence=state["evidence_scores"].get("confidence", 0.0),
-        features=state["evidence_scores"],
+        confidence=state["evidence"]["scores"].get("confidence", 0.0),
+        features=state["evidence"]["scores"],
     )
 
 
 def _shown(state: State) -> str:
     """Return the words that answer: where passages are shown whole theirs, without what is set around them."""
-    if state["status"] == "not_found":
+    if state["check"]["status"] == "not_found":
         return ""
     if state["route"]["name"] == "compose":
-        return "\n\n".join(citation["quote"] for citation in state["citations"])
+        return "\n\n".join(citation["quote"] for citation in state["claims"] if citation["grade"] != "not_confirmed")
     return _MARKER.sub("", state["answer"])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY, model_of
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY, load_model
 from anabranch.cli.eval_output import EvalOptions
 from anabranch.cli.eval_settings import usual_corpus
 from anabranch.cli.output import notes, say, write_whole
@@ -63,7 +63,7 @@ async def _asked(
     asked: EvalOptions, corpus: Path, passages: Sequence[SourcePassage]
 ) -> tuple[list[dict[str, Any]], str]:
     """Return what could be used, in the order of the passages, and why a call failed, if one did."""
-    chat = await model_of(context_of(asked.sets, corpus=str(corpus)), anew=True)
+    chat = await load_model(context_of(asked.sets, corpus=str(corpus)), anew=True)
     if chat is None:
         raise SettingsError("--generate needs a chat model.", hint="Name one: --set model=openai:gpt-5-mini")
     gate, failures = asyncio.Semaphore(MAX_CONCURRENCY), list[str]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY, corpus_of, model_of
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY, load_corpus, load_model
 from anabranch.cli.eval_answers import written_answers
 from anabranch.cli.eval_settings import Selection, Values, context_of
 from anabranch.errors import SettingsError
@@ -55,7 +55,7 @@ async def judged(
 
 async def _chat_of(table: JudgedTable, settings: Mapping[str, Values]) -> Chat:
     # Any corpus will do: nothing is opened here.
-    chat = await model_of(context_of({**settings[table.compared_with], **table.judge}, "-"), anew=True)
+    chat = await load_model(context_of({**settings[table.compared_with], **table.judge}, "-"), anew=True)
     if chat is None:
         msg = "There is no chat model to judge the answers."
         raise SettingsError(msg, hint="Name one with --judge-model, in the table under `judge`, or with --set model=.")
@@ -69,7 +69,7 @@ async def _collection(
     asked = spread(pool.own, table.questions or len(pool.own))
     contexts = {key: context_of(values, str(each.corpus)) for key, values in settings.items()}
     written = {key: await written_answers(asked, each, f"{name}/{key}: answers") for key, each in contexts.items()}
-    embedder = (await corpus_of(contexts[table.compared_with])).embedder
+    embedder = (await load_corpus(contexts[table.compared_with])).embedder
     # One after the other; inside, the judge's own gate says how many calls there are at once.
     found = [await _judged(judge, embedder, asked, (name, key), written, table.compared_with) for key in contexts]
     return [row for rows in found for row in rows]

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from anabranch.agent.graph.settings_precedence import resolve_settings
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.settings_precedence import in_force
 from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
 from anabranch.evaluation.metrics import cutoff_of, measure_of
@@ -49,7 +49,7 @@ def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: boo
 
 def context_of(values: Values, corpus: str) -> Context:
     """Return the context of a configuration on one corpus."""
-    return in_force(Context(**{**values, "corpus": corpus}))
+    return resolve_settings(Context(**{**values, "corpus": corpus}))
 
 
 def usual_corpus() -> Path | None:
@@ -58,7 +58,7 @@ def usual_corpus() -> Path | None:
     Raises:
         SettingsError: It is in another kind of store.
     """
-    context = in_force()
+    context = resolve_settings()
     return folder_of(context.corpus) if "corpus" in context.model_fields_set else None
 
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from rich.text import Text
 
+from anabranch.agent.graph.dependencies import load_corpus, load_model, read_chunks
 from anabranch.agent.graph.retrieval import graph as search
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState
-from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of
-from anabranch.agent.nodes.support.state_records import Candidate
 from anabranch.cli.answer_view import NOTHING_MATCHES
 from anabranch.cli.output import check_folder, notes, results, say, write_json, write_whole
 from anabranch.cli.progress import bar
@@ -21,6 +20,7 @@ from anabranch.cli.settings_options import with_at_least
 from anabranch.evaluation.runs import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
+from anabranch.types import Candidate
 
 LEAVES_PER_DOCUMENT = 10
 """Leaf passages kept for each document that a run wants: several of them may be of one document."""
@@ -35,7 +35,7 @@ async def hits_of(query: str, context: Context, filters: dict[str, Any] | None) 
     """Return the leaf passages that a query finds, best first, and the end state of the search."""
     state = await search.ainvoke(InputState(question=query, filters=filters), context=context)
     candidates: list[Candidate] = state["candidates"]
-    found = await chunks_of(context, state, [candidate["id"] for candidate in candidates])
+    found = await read_chunks(context, state, [candidate["id"] for candidate in candidates])
     return [(item, found[item["id"]]) for item in candidates if item["id"] in found], state
 
 
@@ -77,8 +77,8 @@ async def write_run(queries: Path, run: Path, context: Context, filters: dict[st
     leaves = depth * LEAVES_PER_DOCUMENT
     context = with_at_least(context, top_k=max(leaves, context.top_k), depth=leaves)
     # A missing corpus or key is one error now, and not one for each query.
-    await corpus_of(context)
-    await model_of(context)
+    await load_corpus(context)
+    await load_model(context)
     gate = asyncio.Semaphore(AT_ONCE)
     with bar("queries", len(asked)) as advance:
 

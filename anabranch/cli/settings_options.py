@@ -25,8 +25,8 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
     Raises:
         SettingsError: An unknown key, a value out of bounds, a pair without '=', or a setting given both ways.
     """
+    from anabranch.agent.graph.settings_precedence import resolve_settings
     from anabranch.agent.nodes.settings import Context
-    from anabranch.agent.nodes.support.settings_precedence import in_force
 
     # A later pair counts: an alias of the shell may hold the first.
     given = dict(_pair(pair) for pair in sets or ())
@@ -36,7 +36,7 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
         msg = f"The setting {twice[0]!r} is given twice, with --set and with --{twice[0].replace('_', '-')}."
         raise SettingsError(msg, hint="Leave one out.")
     typed = {name: _value(Context, name, text) for name, text in given.items()}
-    return in_force(Context(**{**chosen, **typed}))
+    return resolve_settings(Context(**{**chosen, **typed}))
 
 
 def asking_context(
@@ -60,8 +60,8 @@ def asking_context(
 
 def with_at_least(context: Context, *, top_k: int, **least: int) -> Context:
     """Return the context with that many passages, and no list shorter than `least`, as far as their bounds allow."""
+    from anabranch.agent.graph.settings_precedence import resolve_settings
     from anabranch.agent.nodes.settings import Context
-    from anabranch.agent.nodes.support.settings_precedence import in_force
 
     wanted = {"top_k": top_k, **{name: max(value, getattr(context, name)) for name, value in least.items()}}
     limits = {
@@ -69,7 +69,7 @@ def with_at_least(context: Context, *, top_k: int, **least: int) -> Context:
     }
     changed = {name: min(value, *limits[name]) for name, value in wanted.items()}
     # Made anew and not with `model_copy`, which checks no bounds.
-    return in_force(Context(**{**context.explicit, **changed}))
+    return resolve_settings(Context(**{**context.explicit, **changed}))
 
 
 def filters_of(text: str | None) -> dict[str, Any] | None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from anabranch.extracts.passage_layout import piece_spans, trimmed_span
-from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
+from anabranch.types import Chunk
 
 MOST_LEAVES = 3
 # Characters of all passages that are shown: what fits a screen.

@@ -1,6 +1,6 @@
 """The `auth` of a LangGraph server, named in langgraph.json: who may call it, and that threads belong to their owners.
 
-What may be read is decided in the graph (`anabranch.agent.nodes.support.caller`), which holds whatever the server does.
+What may be read is decided in the graph (`anabranch.agent.graph.settings_precedence`); that holds whatever the server does.
 Handlers change `value` in place: langgraph-api keeps that very dict, and a new one would be lost.
 """
 

@@ -18,7 +18,7 @@ import numpy as np
 from anabranch.errors import ModelError, SettingsError
 from anabranch.models.model_folder import HINTS, model_file, read_json, tokenizer_file
 from anabranch.models.onnx_session import input_types, open_pairs
-from anabranch.parsing.yes_or_no import Judgement
+from anabranch.types import Judgement
 
 MAX_TOKENS = 512
 # Probability from which a label decides.

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+TIMED_OUT = "timed_out"
+"""Under `counts` of a step: how many of its calls to the chat model ran out of time."""
+
 
 @dataclass(slots=True)
 class Meter:

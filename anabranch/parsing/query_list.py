@@ -11,9 +11,6 @@ from anabranch.parsing.reasoning_blocks import drop_thinking
 MAX_QUERY = 400
 """Characters of one query; more is no search query, and a retriever would only drown in it."""
 
-WORD = re.compile(r"\w[\w'’.,-]*\w|\w")
-"""A word of a question, as it is written."""
-
 _MAX_LINES = 200
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _ITEM = re.compile(

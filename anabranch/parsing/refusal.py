@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from anabranch.text.analyzer import MARKS
 from anabranch.text.function_words import NEGATIONS, fold_word
 from anabranch.text.language import language_of
+from anabranch.text.scripts import MARKS
 from anabranch.text.sentences import spans
 
 # A longer text says something beside its refusal.

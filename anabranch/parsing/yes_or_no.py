@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from anabranch.parsing.reasoning_blocks import drop_thinking
 from anabranch.text.function_words import NO, YES, fold_word
-
-Judgement = Literal["entailed", "contradicted", "not_said"]
-"""Whether a claim follows from the words that are shown for it, is denied by them, or neither."""
 
 # Share of all that the model might have said that has to be a yes or a no: of less the rest says nothing.
 LEAST = 0.1

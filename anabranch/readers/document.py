@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from anabranch.text.normalization import squeeze
+from anabranch.types import Chunk as Chunk  # noqa: PLC0414  # whoever reads and cuts documents finds it here
 
 # Depth in the chunk tree: 0 is the largest chunk (2048 tokens), 2 the leaf (128).
 Level = Literal[0, 1, 2]
@@ -100,43 +101,6 @@ def access_tags(given: object) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(tag, str) and tag.strip() for tag in given):
         raise ValueError(f"'access' has to be a list of tags, not {given!r}")
     return tuple(dict.fromkeys(tag.strip() for tag in given))
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """One node of the chunk tree, as the store gives it back.
-
-    Attributes:
-        chunk_id: Content hash of document, position and text.
-        doc_id: Content hash of the document's source.
-        doc_key: The name evaluation knows the document by.
-        source: See `Document.source`.
-        title: See `Document.title`.
-        heading: Heading path, joined for display with " > ".
-        page: 1-based page where it starts, or None.
-        page_end: 1-based page where it ends, or None.
-        level: 0 root, 1 middle, 2 leaf.
-        parent_id: The chunk one level up, None for a root.
-        start: First character in the document's text.
-        end: One past the last character.
-        text: The characters in [start, end).
-        tokens: Length of `text` in the embedder's tokens.
-    """
-
-    chunk_id: str
-    doc_id: str
-    doc_key: str
-    source: str
-    title: str
-    heading: str
-    page: int | None
-    page_end: int | None
-    level: int
-    parent_id: str | None
-    start: int
-    end: int
-    text: str
-    tokens: int
 
 
 # The headings that a block stands under, outermost first, each with its level (1 is the highest).

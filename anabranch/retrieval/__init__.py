@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from anabranch.registry import Registry
+from anabranch.types import Arm
 
 if TYPE_CHECKING:
     # It takes seconds to import, which whoever reads the settings has no use for.
@@ -13,3 +14,8 @@ if TYPE_CHECKING:
 
 # Retrievers of other packages: a class, or a function, that makes one and takes nothing.
 RETRIEVERS: Registry[Callable[[], BaseRetriever]] = Registry("retriever", {})
+
+CORPUS_RETRIEVERS: tuple[str, ...] = get_args(Arm)
+# The chat model reads the corpus.
+READER = "llm"
+BUILT_IN_RETRIEVERS = (*CORPUS_RETRIEVERS, READER)

@@ -10,12 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anabranch.citations.quantities import figures, lacking
+from anabranch.retrieval.question_words import has_subject
 from anabranch.safety.link_removal import strip_links
-from anabranch.text.analyzer import analyser
-from anabranch.text.function_words import INTERROGATIVES, fold_word
 from anabranch.text.language import language_of
-from anabranch.text.stopwords import STOP_WORDS
 
 # Characters of an answer, or of a question, that are read again.
 MAX_ANSWER_CHARS = 600
@@ -24,7 +21,6 @@ MAX_ANSWER_CHARS = 600
 _ENGLISH_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
 _MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
 _WRAPPING = " \t\"'`*“”"
-_WORD = re.compile(r"\w+")
 # Share of the words of a question that its rewriting keeps, and of its own words that were said before.
 _KEPT = 0.5
 
@@ -104,15 +100,21 @@ def _may_be_question(text: str, question: str) -> bool:
 
 def _invents(text: str, question: str, turns: Sequence[ConversationTurn]) -> bool:
     """Tell whether a reply has a number, or most of its words, from nowhere in the conversation."""
-    said = "\n".join([question, *(f"{turn.question}\n{turn.answer}" for turn in turns)])
-    words, known = set(analyser().terms(text)), set(analyser().terms(said))
-    return bool(lacking(figures(text), figures(said))) or len(words & known) < _KEPT * len(words)
+    return _is_other(text, "\n".join([question, *(f"{turn.question}\n{turn.answer}" for turn in turns)]))
 
 
 def _loses(text: str, question: str) -> bool:
     """Tell whether a reply lacks a number of the question, or most of its words."""
-    asked, kept = set(analyser().terms(question)), set(analyser().terms(text))
-    return bool(lacking(figures(question), figures(text))) or len(asked & kept) < _KEPT * len(asked)
+    return _is_other(question, text)
+
+
+def _is_other(text: str, source: str) -> bool:
+    """Tell whether a text has a number, or most of its words, from outside its source."""
+    from anabranch.citations.quantities import figures, lacking
+    from anabranch.text.analyzer import analyser
+
+    words, known = set(analyser().terms(text)), set(analyser().terms(source))
+    return bool(lacking(figures(text), figures(source))) or len(words & known) < _KEPT * len(words)
 
 
 def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
@@ -129,11 +131,3 @@ def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
     if not before or before.casefold() == question.strip().casefold():
         return question
     return f"{before} {question.strip()}"
-
-
-def has_subject(question: str, language: str) -> bool:
-    """Tell whether a question has a word beside numbers and those that only ask or are small in its language."""
-    small = STOP_WORDS.get(language, frozenset())
-    asking = INTERROGATIVES.get(language, frozenset())
-    words = (word for word in _WORD.findall(question) if not any(map(str.isdigit, word)))
-    return any(word.casefold() not in small and fold_word(word) not in asking for word in words)

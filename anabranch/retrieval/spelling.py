@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
-from anabranch.text.analyzer import analyser
 from anabranch.text.language import language_of
 from anabranch.text.scripts import main_script
 
@@ -69,6 +68,8 @@ def other_forms(question: str, words: Mapping[str, str]) -> set[str]:
     Told by the stemmer of the question's language: that of the corpus knows no endings but its own.
     """
     language = language_of(question)
+    from anabranch.text.analyzer import analyser
+
     terms = analyser(language).terms if language else str.split
     return {word for word, near in words.items() if terms(word) == terms(near)}
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from anabranch.models.usage import note_failure
 from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
-from anabranch.store.records import embedded_text
 
 
 async def idf_of(corpus: CorpusReader, words: Sequence[str], scope: Scope) -> dict[str, float]:
@@ -30,6 +29,8 @@ async def occurring_in(
         return await corpus.occurring(words, ids, scope)
     found = await corpus.chunks(ids, scope)
     asked = {term for terms in await corpus.analyse(words) for term in terms}
+    from anabranch.store.records import embedded_text
+
     texts = [embedded_text(chunk.title, chunk.heading, chunk.text) for chunk in found.values()]
     analysed = await corpus.analyse(texts)
     return {chunk_id: frozenset(terms) & asked for chunk_id, terms in zip(found, analysed, strict=True)}

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch import errors
-from anabranch.agent.nodes.support.answer_messages import placed, title_of
+from anabranch.citations.answer_sources import placed, title_of
 from anabranch.citations.unconfirmed_claims import unconfirmed_lines
 from anabranch.server.event_log import STREAM_HEADERS
 from anabranch.server.request_values import JsonObject

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Response
 from fastapi.responses import JSONResponse
 
-from anabranch.agent.nodes.support.settings_precedence import operators_for
+from anabranch.agent.graph.settings_precedence import operator_settings
 from anabranch.errors import SettingsError
 from anabranch.identity.audit_log import audit
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
@@ -76,7 +76,7 @@ async def readable(who: Asker) -> Readable:
         UserError: The operator's corpus cannot be opened.
     """
     who.require("ask")
-    context = operators_for(who.user)
+    context = operator_settings(who.user)
     tags = tuple(context.access)
     rights = OPERATOR if who.user is None or "admin" in who.user.roles else AccessRights(frozenset(tags))
     return Readable(await open_corpus(context.corpus), Scope(access=tags), who, rights)
@@ -112,7 +112,7 @@ async def remove(doc_id: str, of: Sees, who: Asker) -> dict[str, Any]:
     """
     who.require("ingest")
     original = await _original(of, doc_id)
-    corpus = operators_for(who.user).corpus
+    corpus = operator_settings(who.user).corpus
     named = [{"id": doc_id, "source": original.source}]
     await audit("remove", who.user, corpus=corpus, documents=named, file=original.file)
     removed = await asyncio.to_thread(remove_file, corpus, original.path, rights=of.rights, wait=WAIT)

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from anabranch.agent.nodes.finish import derive_result
 from anabranch.errors import SettingsError
 from anabranch.identity.audit_log import audit
 from anabranch.server.document_routes import Readable, Sees
@@ -66,7 +67,8 @@ async def give(given: FeedbackRequest, request: Request, who: Asker, sees: Sees,
             raise NotFoundError("passage", given.chunk_id)
     facts = given.model_dump(include={"thread_id", "run_id", "verdict", "chunk_id"})
     await audit("feedback", who.user, **facts)
-    cited = {each["chunk_id"]: each["quote"] for each in values.get("citations") or []}
+    turn = values.get("turn") or {}
+    cited = {each["chunk_id"]: each["quote"] for each in derive_result(values)["citations"]}
     await kept.add(
         Opinion(
             owner=who.owner,
@@ -74,7 +76,7 @@ async def give(given: FeedbackRequest, request: Request, who: Asker, sees: Sees,
             run_id=given.run_id,
             verdict=given.verdict,
             comment=given.comment,
-            question=values.get("standalone_question") or values.get("original_question") or "",
+            question=turn.get("standalone_question") or turn.get("question") or "",
             answer=values.get("answer") or "",
             shown=await _words(sees, cited),
             better=better,

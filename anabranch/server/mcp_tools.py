@@ -18,11 +18,11 @@ from pydantic import BaseModel, Field, ValidationError
 
 import anabranch
 from anabranch.agent.graph.answer import graph as answer_graph
+from anabranch.agent.graph.dependencies import load_corpus, make_scope, read_chunks
 from anabranch.agent.graph.retrieval import graph as search_graph
+from anabranch.agent.graph.settings_precedence import operator_settings, resolve_settings
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState
-from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
-from anabranch.agent.nodes.support.settings_precedence import in_force, operators_for
 from anabranch.errors import AnabranchError
 from anabranch.identity import AUTH_USER, User
 from anabranch.identity.audit_log import audit
@@ -194,7 +194,7 @@ class DocumentTools:
             await self._begin(call)
             state = await search_graph.ainvoke(InputState(question=query), _as(user), context=Context())
             ids = [candidate["id"] for candidate in state["candidates"][:limit]]
-            found = await chunks_of(_context(user), state, ids)
+            found = await read_chunks(_context(user), state, ids)
         except AnabranchError as error:
             raise ToolError(str(error)) from error
         return SearchResult(passages=[_passage(found[each]) for each in ids if each in found])
@@ -207,7 +207,7 @@ class DocumentTools:
             await self._begin(call)
             user = self._user_of(call)
             context = _context(user)
-            corpus, scope = await corpus_of(context), scope_of(context, None)
+            corpus, scope = await load_corpus(context), make_scope(context)
             leaf = (await corpus.chunks([passage_id], scope)).get(passage_id)
             if leaf is None:
                 msg = f"There is no passage {passage_id!r}. Take an id from `search`."
@@ -234,9 +234,9 @@ def _as(user: User | None) -> RunnableConfig:
 def _context(user: User | None) -> Context:
     """Return the settings in force for somebody; as in the graph, nobody is refused where people say who they are."""
     if user is None:
-        return in_force(Context())
+        return resolve_settings(Context())
     user.require("ask")
-    return operators_for(user)
+    return operator_settings(user)
 
 
 def _passage(chunk: Any) -> FoundPassage:  # noqa: ANN401  # a Chunk

@@ -13,8 +13,8 @@ from fastapi import APIRouter
 from fastapi.responses import FileResponse
 
 import anabranch
+from anabranch.agent.graph.settings_precedence import locked_settings
 from anabranch.agent.nodes.settings import REACHING
-from anabranch.agent.nodes.support.settings_precedence import locked
 from anabranch.server.requester import Asker
 
 STATIC = Path(__file__).parent / "page" / "static"
@@ -47,7 +47,7 @@ async def options(who: Asker) -> dict[str, Any]:
         "may_ingest": who.user is None or bool(who.user.roles & {"ingest", "admin"}),
         "is_admin": who.user is not None and "admin" in who.user.roles,
         "access": [] if who.user is None else list(who.user.access),
-        "fixed": sorted({*OPERATORS, *locked()}),
+        "fixed": sorted({*OPERATORS, *locked_settings()}),
     }
 
 

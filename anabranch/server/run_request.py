@@ -8,8 +8,8 @@ from typing import Any, Literal
 from langgraph.types import Command, StreamMode
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 from anabranch.errors import SettingsError
 from anabranch.server.json_values import as_json
 from anabranch.server.request_values import (

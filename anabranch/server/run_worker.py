@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from sqlalchemy.exc import SQLAlchemyError
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS
+from anabranch.agent.nodes.state import VISIBLE
 from anabranch.errors import AnabranchError
 from anabranch.models.usage import Meter, billed
 from anabranch.server.checkpoints import Written, measured
@@ -243,7 +243,7 @@ class RunWorker:
             stream_mode=request.modes(),
             subgraphs=True,
             # Not the passages' texts: they are in the corpus, and each reader gets those that they may read.
-            output_keys=CHANNELS if request.assistant_id == "answer" else None,
+            output_keys=VISIBLE if request.assistant_id == "answer" else None,
             # Written before the next step begins, so that a run that is taken over repeats no finished model call.
             durability="sync",
         )

@@ -17,8 +17,8 @@ from sqlalchemy.exc import IntegrityError
 
 from anabranch.agent.graph.answer import build as build_answer
 from anabranch.agent.graph.ingest import build as build_ingest
+from anabranch.agent.graph.telemetry import run_callbacks
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.run_spans import followed
 from anabranch.errors import OperationError, SettingsError, UserError
 from anabranch.server.checkpoints import open_checkpoints
 from anabranch.server.database import folder_at, is_postgres, open_database, private_file
@@ -208,7 +208,7 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
 
 
 def _followed(name: str, graph: CompiledStateGraph[Any, Any, Any, Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
-    return graph.with_config(callbacks=followed(name))
+    return graph.with_config(callbacks=run_callbacks(name))
 
 
 @contextmanager

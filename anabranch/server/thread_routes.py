@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import InvalidUpdateError
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
-from anabranch.agent.nodes.support.state_validation import check_values
+from anabranch.agent.graph.state_validation import check_values
 from anabranch.errors import SettingsError, UserError
 from anabranch.identity.audit_log import audit
 from anabranch.server.checkpoints import measured

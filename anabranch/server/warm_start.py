@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 from contextlib import suppress
 
+from anabranch.agent.graph.dependencies import load_corpus, load_model
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
 from anabranch.errors import AnabranchError
 from anabranch.identity.user import TENANT
 from anabranch.models.embedder import TokenVectors
@@ -25,12 +25,12 @@ async def warm_start(context: Context) -> None:
     with as_operator(), suppress(AnabranchError):
         # Each tenant has a corpus of its own, and who comes first is not known.
         if TENANT not in context.corpus:
-            corpus = await corpus_of(context)
+            corpus = await load_corpus(context)
             await corpus.search("bm25", [_QUERY], 1, Scope())
             # Who has vectors of tokens computes them here. A hosted embedder would be paid for the query.
             if isinstance(corpus.embedder, TokenVectors):
                 await corpus.search("dense", [_QUERY], 1, Scope())
-        await model_of(context)
+        await load_model(context)
     # What is loaded by now stays for as long as the server runs. Looking through it again and again would stop all
     # readers for a quarter of a second each time.
     gc.collect()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusReader, Scope
+from anabranch.types import Chunk
 
 
 @dataclass(frozen=True, slots=True)

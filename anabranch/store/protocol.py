@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from typing_extensions import TypedDict
+# Authors of stores find these here, whose signatures name them.
+from anabranch.types import Arm as Arm  # noqa: PLC0414
+from anabranch.types import Chunk
+from anabranch.types import RankedList as RankedList  # noqa: PLC0414
 
-from anabranch.models.embedder import Embedder
-from anabranch.readers.document import Chunk
-
-Arm = Literal["bm25", "dense"]
+if TYPE_CHECKING:
+    from anabranch.models.embedder import Embedder
 
 Filters = Mapping[str, Any]
 """A filter expression, see `anabranch.store.filters`."""
@@ -34,19 +35,6 @@ class Scope:
 
     access: tuple[str, ...] = ()
     filters: Filters | None = None
-
-
-class RankedList(TypedDict):
-    """One retriever's answer to one query, best first; JSON primitives only, because it lives in checkpoints.
-
-    Attributes:
-        ids: Chunk ids, no duplicates.
-        scores: Raw scores of the arm (BM25, cosine), same length as `ids`, descending, python floats.
-    """
-
-    # Two lists and not pairs: a checkpoint holds each name once and not once for each passage.
-    ids: list[str]
-    scores: list[float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from anabranch.chunking.hierarchical_chunker import Tree
-from anabranch.readers.document import Document
+if TYPE_CHECKING:
+    from anabranch.chunking.hierarchical_chunker import Tree
+    from anabranch.readers.document import Document
 
 # What stands in front of a leaf must leave it room in the 256 tokens that the bundled embedder sees.
 LONGEST_TITLE = 160

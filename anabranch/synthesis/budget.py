@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Protocol
 
-RouteName = Literal["compose", "create", "refine", "map_reduce", "installed"]
+from anabranch.errors import OperationError
+from anabranch.models.usage import TIMED_OUT, allow_repeats, note_failure
+from anabranch.types import Left, RouteName, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,19 @@ class Spending:
         if wanted.tokens > self.tokens:
             return f"up to {wanted.tokens:,.0f} tokens, and max_tokens leaves {self.tokens:,.0f}"
         return ""
+
+    def to_record(self) -> Left:
+        """Return it as a branch is sent it."""
+        calls, tokens = (None if math.isinf(most) else int(most) for most in (self.calls, self.tokens))
+        return Left(calls=calls, tokens=tokens, too_slow=self.too_slow)
+
+    @classmethod
+    def from_record(cls, left: Left | None) -> Spending:
+        """Read what a branch was sent; without a record nothing is bounded."""
+        if left is None:
+            return cls()
+        calls, tokens = (math.inf if most is None else most for most in (left["calls"], left["tokens"]))
+        return cls(calls, tokens, left.get("too_slow", False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,117 @@ class Prices:
             return Spending(read, reading + (read - 1) * self.reply)
         calls, parts = _tree(read, self.fan_in)
         return Spending(read + calls, reading + parts * self.reply + calls * each)
+
+
+class BudgetLimits(Protocol):
+    """The settings that bound a question: `Context` has them."""
+
+    @property
+    def max_model_calls(self) -> int: ...  # noqa: D102
+    @property
+    def max_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def window_tokens(self) -> int: ...  # noqa: D102
+    @property
+    def answer_tokens(self) -> int: ...  # noqa: D102
+    @property
+    def fan_in(self) -> int: ...  # noqa: D102
+
+
+class Budget:
+    """What a turn has left of its model calls and tokens; a step asks it before it calls a model.
+
+    Attributes:
+        left: Calls and tokens that are left; a call that ran out of time leaves none, for the next would end like it.
+    """
+
+    def __init__(self, limits: BudgetLimits, left: Spending) -> None:
+        """Take the settings that bound a question, and what is left of them."""
+        self.left = left
+        self._limits = limits
+        # A call's own length is not known before it is made; a full window is the most that it may read.
+        self._answer = limits.window_tokens + limits.answer_tokens
+
+    @classmethod
+    def after(cls, trace: Sequence[Step], limits: BudgetLimits) -> Budget:
+        """Return what the steps of a turn have left."""
+        used = usage_of(trace)
+        is_too_slow = any(step["counts"].get(TIMED_OUT) for step in trace)
+        most = Spending(limits.max_model_calls, limits.max_tokens or math.inf, is_too_slow)
+        return cls(limits, most.less(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"])))
+
+    def lacks(self, calls: int) -> str:
+        """Say, for people, what is missing for some calls of any length; empty where they can be had."""
+        return self.left.lacks(Spending(calls, 0))
+
+    def allows(self, *, calls: int = 1, tokens: int = 0) -> bool:
+        """Tell whether calls before the answer, all at the same time, leave one for the answer.
+
+        Where they do not, the step counts as degraded. Repeated calls are held to what is left then.
+        """
+        wanted = Spending(calls + 1, tokens + self._answer)
+        lacking = self.left.lacks(wanted)
+        if lacking:
+            note_failure(UNASKED.format(lacking))
+        hold_repeats(self.left.less(wanted))
+        return not lacking
+
+    def take(self, *, calls: int, tokens: int) -> None:
+        """Take calls before the answer out of what is left.
+
+        Raises:
+            OperationError: Nothing would be left for the answer.
+        """
+        wanted = Spending(calls + 1, tokens + self._answer)
+        hold_repeats(self.left.less(wanted))
+        if lacking := self.left.lacks(wanted):
+            raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
+        self.left = self.left.less(Spending(calls, tokens))
+
+    def affords(self, calls: int = 1) -> bool:
+        """Tell whether calls can be had once there is an answer; each may read a full window."""
+        return not self.left.lacks(Spending(calls, calls * self._answer))
+
+    def grant(self, calls: int) -> int:
+        """Return how many of some calls can be had once there is an answer; repeated ones are held to the rest."""
+        most = next((number for number in range(calls, 0, -1) if self.affords(number)), 0)
+        hold_repeats(self.left.less(Spending(most, most * self._answer)))
+        return most
+
+    def rest_of(self, route: RouteName, windows: int, *, branches: int = 1) -> Spending:
+        """Return what each of some branches may put into repeated calls, beside those of the route itself."""
+        # A window is taken as full, which makes up for the instructions around it.
+        sizes = [self._limits.window_tokens] * windows
+        prices = Prices(sizes, frame=0, reply=self._limits.answer_tokens, fan_in=self._limits.fan_in)
+        rest = self.left.less(prices.of(route, windows))
+        return Spending(rest.calls / branches, rest.tokens / branches)
+
+
+UNASKED = "the model was not asked: this step and the answer would take {}"
+
+
+def hold_repeats(rest: Spending) -> None:
+    """Hold calls that the running step makes once more to a budget."""
+    allow_repeats(rest.calls, rest.tokens)
+
+
+def usage_of(trace: Sequence[Step]) -> dict[str, Any]:
+    """Add up a trace.
+
+    Returns:
+        `calls`, `rounds` (sequential round trips: steps that called a model), `prompt_tokens`, `output_tokens`, and
+        `ms` per node, repeated nodes added up.
+    """
+    ms: dict[str, float] = {}
+    for step in trace:
+        ms[step["node"]] = round(ms.get(step["node"], 0.0) + step["ms"], 1)
+    return {
+        "calls": sum(step["calls"] for step in trace),
+        "rounds": len({step["round"] for step in trace if step["calls"]}),
+        "prompt_tokens": sum(step["prompt_tokens"] for step in trace),
+        "output_tokens": sum(step["output_tokens"] for step in trace),
+        "ms": ms,
+    }
 
 
 def _tree(leaves: int, fan_in: int) -> tuple[int, int]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anabranch.registry import Registry
-from anabranch.synthesis.budget import Prices, RouteName, Spending
+from anabranch.synthesis.budget import Prices, Spending
+from anabranch.types import RouteName
 
 BUILT_IN = ("auto", "stuff", "refine", "map_reduce")
 

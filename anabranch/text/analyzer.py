@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
+from anabranch.text.scripts import MARKS
 from anabranch.text.stemmer import Stemming
 
-# Vowel signs and accents that are characters of their own: `\w` leaves them out and would cut Hindi words apart.
-MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char) in {"Mn", "Mc"})
 _WORD = rf"[\w{MARKS}]+"
 
 # Scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han, Hangul.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from anabranch.text.analyzer import MARKS
+from anabranch.text.scripts import MARKS
 from anabranch.text.stopwords import STOP_WORDS
 
 _WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")

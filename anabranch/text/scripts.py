@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 
+# Vowel signs and accents that are characters of their own: `\w` leaves them out and would cut Hindi words apart.
+MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char) in {"Mn", "Mc"})
 HAN = "Han"
 # A name begins with the script, as in CYRILLIC SMALL LETTER A; these begin with what is no script of its own.
 _NAMED = {"CJK": HAN, "IDEOGRAPHIC": HAN, "MODIFIER": "", "FEMININE": "Latin", "MASCULINE": "Latin", "MICRO": "Greek"}

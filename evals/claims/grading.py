@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
-from anabranch.citations.alignment import Grade
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.similarity import with_similar
 from anabranch.citations.verification import Attribution, attribute
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
+from anabranch.types import Grade
 from evals.claims.claim_set import LabelledClaim
 
 GRADES: tuple[Grade, ...] = get_args(Grade)

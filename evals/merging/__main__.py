@@ -21,8 +21,8 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from anabranch.agent.graph.dependencies import load_corpus, make_scope
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.dependencies import corpus_of, scope_of
 from anabranch.cli.search_view import hits_of
 from anabranch.evaluation.collection import read_collection
 from anabranch.evaluation.collection_corpus import Prepared, prepare
@@ -98,7 +98,7 @@ async def measured(table: MergingTable, folder: Path, cache: Path) -> Measured:
 async def _leaves_of(query: str, context: Context) -> tuple[dict[str, float], Ancestry]:
     hits, _ = await hits_of(query, context, None)
     around = await ancestry_of(
-        await corpus_of(context), scope_of(context, None), {chunk.chunk_id: chunk for _, chunk in hits}
+        await load_corpus(context), make_scope(context), {chunk.chunk_id: chunk for _, chunk in hits}
     )
     return {chunk.chunk_id: item["score"] for item, chunk in hits}, around
 
@@ -108,7 +108,7 @@ async def _places_of(
 ) -> list[TextSpan]:
     ids = passages_of(builder, ranked, around, threshold=context.merge_threshold, window=context.window_tokens)
     others = [chunk_id for chunk_id in ids if chunk_id not in around.chunks]
-    fetched = await (await corpus_of(context)).chunks(others, scope_of(context, None)) if others else {}
+    fetched = await (await load_corpus(context)).chunks(others, make_scope(context)) if others else {}
     chunks = {**around.chunks, **fetched}
     return [TextSpan(chunks[each].doc_id, chunks[each].start, chunks[each].end) for each in ids if each in chunks]
 

@@ -22,12 +22,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from anabranch.agent.graph.answer import build
+from anabranch.agent.graph.dependencies import read_chunks
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS
-from anabranch.agent.nodes.support.dependencies import chunks_of
-from anabranch.agent.nodes.support.drafts import label, piece_of
+from anabranch.agent.nodes.state import VISIBLE
+from anabranch.citations.citation_record import piece_of
 from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.pipeline import ingest
+from anabranch.synthesis.drafts import label
 
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
 SEEDS, WINDOW = "seeds", 500
@@ -165,8 +166,8 @@ async def _packed(corpus: str, question: str) -> list[tuple[Passage, ...]]:
     """Search as the program does without a model that rewrites the question, and return what it packs."""
     # Whether there is evidence is for the systems that are compared to say: nothing is held back from them.
     context = Context(corpus=corpus, window_tokens=WINDOW, top_k=8, strategy="none", grade="none")
-    state = await build().compile().ainvoke({"question": question}, context=context, output_keys=CHANNELS)
-    chunks = await chunks_of(context, state, [each["id"] for window in state["windows"] for each in window])
+    state = await build().compile().ainvoke({"question": question}, context=context, output_keys=VISIBLE)
+    chunks = await read_chunks(context, state, [each["id"] for window in state["windows"] for each in window])
     return [
         tuple(Passage(label(chunks[each["id"]]), piece_of(chunks[each["id"]], each)) for each in window)
         for window in state["windows"]

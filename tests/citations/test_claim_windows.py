@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anabranch.citations.citation_record import LONGEST
 from anabranch.citations.claim_windows import MOST, WINDOW, ClaimWindows, shown
-from anabranch.citations.passage_text import LONGEST, PassageText
+from anabranch.citations.passage_text import PassageText
 
 HEATING = (
     "The rent is due on the fifth. Faults of the heating are reported to the agent. An engineer comes within a day in "

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.passage_text import LONGEST, PassageText, lookup_keys
+from anabranch.citations.citation_record import LONGEST
+from anabranch.citations.passage_text import PassageText, lookup_keys
 from anabranch.citations.tokens import tokens
 
 TABLE = (

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.citations.alignment import Aligned, Alignment
+from anabranch.citations.citation_record import LONGEST
 from anabranch.citations.claims import markers
-from anabranch.citations.passage_text import LONGEST, PassageText
+from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import MAX_CLAIMS, Verified, attribute, verify
 
 PASSAGES = {

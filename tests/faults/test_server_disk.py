@@ -82,7 +82,7 @@ async def full_and_over(free: int, http: httpx.AsyncClient, disk: Disk) -> None:
     assert (ready.status_code, ready.json()["ready"]) == (503, False)
     assert (await http.get("/ok")).status_code == 200
     kept = (await http.get(f"/threads/{thread}/state")).json()["values"]
-    assert kept["original_question"] == QUESTION["input"]["question"]
+    assert kept["turn"]["question"] == QUESTION["input"]["question"]
     disk.clear()
     await asyncio.sleep(0.1)
     assert (await http.get("/ready")).json()["ready"] is True

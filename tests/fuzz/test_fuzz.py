@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
 
+from anabranch.agent.graph.settings_precedence import resolve_settings
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.settings_precedence import in_force
 from anabranch.errors import AnabranchError, SettingsError
 from anabranch.ingestion.pipeline import ingest
 from tests.conftest import REPOSITORY
@@ -96,7 +96,7 @@ def test_settings(fuzzed: Callable[..., None]) -> None:
             assert SECRET not in str(error)
             return
         assert SECRET not in str(context)
-        assert in_force(context).explicit == context.explicit
+        assert resolve_settings(context).explicit == context.explicit
 
     fuzzed(check, st.dictionaries(names, values, max_size=4), share=5)
 
@@ -104,7 +104,7 @@ def test_settings(fuzzed: Callable[..., None]) -> None:
 def test_settings_kept_in_a_thread(fuzzed: Callable[..., None]) -> None:
     def check(kept: Any) -> None:
         with contextlib.suppress(AnabranchError):
-            in_force(Context(top_k=5), kept)
+            resolve_settings(Context(top_k=5), kept)
 
     fuzzed(check, st.dictionaries(names, values, max_size=4) | values, share=5)
 

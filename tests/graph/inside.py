@@ -8,8 +8,8 @@ from typing import Any
 from langchain_core.retrievers import BaseRetriever
 
 from anabranch.agent.graph import answer
-from anabranch.agent.nodes.state import CHANNELS
-from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY
+from anabranch.agent.nodes.state import VISIBLE
 
 
 def build(retrievers: Mapping[str, BaseRetriever] | None = None, **options: Any) -> Any:
@@ -18,7 +18,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None, **options: Any)
 
     def compile_open(*arguments: Any, **options: Any) -> Any:
         compiled = compile_as_is(*arguments, **options)
-        compiled.output_channels = CHANNELS
+        compiled.output_channels = VISIBLE
         return compiled
 
     builder.compile = compile_open  # type: ignore[method-assign]

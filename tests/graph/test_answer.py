@@ -143,7 +143,7 @@ async def test_a_messages_turn_after_a_question_turn_takes_the_new_question(rive
     state = await compiled.ainvoke(
         {"messages": [HumanMessage("What is the diameter of the water wheel?")]}, config, context=context
     )
-    assert state["original_question"] == "What is the diameter of the water wheel?"
+    assert state["turn"]["question"] == "What is the diameter of the water wheel?"
 
 
 async def test_checkpoints_stay_small(river: str, tmp_path: Any) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.claim_judge import DOUBTS, JUDGED
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.answer_check import DOUBTS, JUDGED
 from anabranch.citations.verification import CHECKED
-from anabranch.parsing.yes_or_no import Judgement
+from anabranch.types import Judgement
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, step_of, unconfirmed
 from tests.servers.calls import Request
@@ -154,7 +154,7 @@ class _Inference:
 
 async def test_a_model_of_inference_lifts_and_marks_without_a_call(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
     inference = _Inference("The relief channel")
-    monkeypatch.setattr("anabranch.agent.nodes.support.answer_check.load_entailment", lambda _: inference)
+    monkeypatch.setattr("anabranch.agent.nodes.claim_judge.load_entailment", lambda _: inference)
     lifted = "Water is led past the barrier through an artificial waterway."
     with OpenAIStub(model(create=f"{TWO} {lifted}")) as stub:
         state = await _ask(river, stub, verify="nli", verify_model="a folder")

@@ -11,9 +11,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_openai import ChatOpenAI
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.answer_messages import with_sources
-from anabranch.agent.nodes.support.state_records import Citation
-from anabranch.citations.passage_text import LONGEST
+from anabranch.citations.answer_sources import with_sources
+from anabranch.citations.citation_record import LONGEST
+from anabranch.types import Citation
 from tests.graph.inside import graph
 from tests.graph.replies import model
 from tests.servers.anthropic_stub import AnthropicStub

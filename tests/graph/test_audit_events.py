@@ -89,7 +89,7 @@ async def test_a_run_that_fails_or_is_stopped_says_at_which_step(
         merging.set()
         await asyncio.sleep(600)
 
-    monkeypatch.setattr("anabranch.agent.nodes.merge.merged_of", endless)
+    monkeypatch.setattr("anabranch.agent.nodes.merge.merge_candidates", endless)
     run = asyncio.create_task(compiled.ainvoke({"question": QUESTION}, known))
     await asyncio.wait_for(merging.wait(), 60)
     run.cancel()

@@ -160,7 +160,7 @@ async def test_what_is_invisible_in_a_question_changes_nothing(river: str, noisy
     clean = await search.ainvoke(InputState(question="Where is the weir?"), context=context)
     for given in (InputState(question=noisy), InputState(messages=[HumanMessage(noisy)])):
         state = await search.ainvoke(given, context=context)
-        assert state["original_question"] == "Where is the weir?"
+        assert state["turn"]["question"] == "Where is the weir?"
         assert state["candidates"] == clean["candidates"]
 
 
@@ -171,7 +171,7 @@ async def test_a_thread_survives_a_bad_question(river: str) -> None:
         with pytest.raises(QuestionError):
             await graph.ainvoke(InputState(question=question), config, context=Context(corpus=river))
     state = await graph.ainvoke(InputState(question="Where is\ud800 the weir?"), config, context=Context(corpus=river))
-    assert state["original_question"] == "Where is the weir?"
+    assert state["turn"]["question"] == "Where is the weir?"
     assert state["answer"]
 
 

@@ -126,9 +126,9 @@ async def test_a_model_that_is_bad_throughout(kind: str, route: str, river: str)
     # Each window's answer is cut at answer_tokens; plain ones stand one after the other.
     parts = len(state["windows"]) if route == "map_reduce" else 1
     assert 10 < len(state["answer"]) < max(20_000, 10_000 * parts)
-    assert len(json.dumps({key: value for key, value in state.items() if key != "messages"})) < max(
-        200_000, 50_000 * parts
-    )
+    # The claims are the citations and the unconfirmed ones, which are counted already.
+    counted = {key: value for key, value in state.items() if key not in ("messages", "claims")}
+    assert len(json.dumps(counted)) < max(200_000, 50_000 * parts)
     assert "<passages-" not in state["answer"]
     assert (state["status"] == "answered") == bool(state["citations"])
     assert state["abstained"] == (state["status"] == "not_found")

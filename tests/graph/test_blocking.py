@@ -12,8 +12,8 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support import passage_extracts as composed
 from anabranch.extracts import best_passages
+from anabranch.extracts import composition as composed
 from anabranch.text.analyzer import Analyser
 from tests.graph.inside import build
 from tests.graph.replies import model

@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS
+from anabranch.agent.nodes.state import VISIBLE
 from anabranch.errors import UserError
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, step_of
@@ -51,8 +51,8 @@ async def test_a_turn_that_failed_leaves_neither_its_question_nor_its_filters(
     with pytest.raises(UserError):
         await compiled.ainvoke(failed, _config("failed"), context=context.model_copy(update=fault))
     told = {"messages": [HumanMessage(SUBJECT)]}
-    state = await compiled.ainvoke(told, _config("failed"), context=context, output_keys=CHANNELS)
-    assert (state["original_question"], state["active_filters"]) == (SUBJECT, None)
+    state = await compiled.ainvoke(told, _config("failed"), context=context, output_keys=VISIBLE)
+    assert (state["turn"]["question"], state["turn"]["filters"]) == (SUBJECT, None)
     assert [message.text for message in state["messages"][:-1]] == [SUBJECT]
 
 
@@ -60,8 +60,8 @@ async def test_a_turn_that_was_left_goes_on_with_its_own_question_and_filters(ri
     compiled, context = build().compile(checkpointer=InMemorySaver()), Context(corpus=river)
     given = {"question": FIRST, "filters": {"source": {"glob": "*"}}}
     await compiled.ainvoke(given, _config("left"), context=context, interrupt_before=["begin"])
-    state = await compiled.ainvoke(None, _config("left"), context=context, output_keys=CHANNELS)
-    assert (state["original_question"], state["active_filters"]) == (FIRST, given["filters"])
+    state = await compiled.ainvoke(None, _config("left"), context=context, output_keys=VISIBLE)
+    assert (state["turn"]["question"], state["turn"]["filters"]) == (FIRST, given["filters"])
 
 
 @pytest.mark.parametrize("with_model", [False, True])
@@ -103,7 +103,7 @@ async def test_a_follow_up_is_searched_as_condensed_and_as_asked(river: str) -> 
     ]
     searched = [step["counts"]["lists"] for step in state["trace"] if step["node"] == "retrieve"]
     assert [len(lists) for lists in searched] == [2, 2]
-    assert state["standalone_question"] == "When was the Halden weir rebuilt?"
+    assert state["turn"]["standalone_question"] == "When was the Halden weir rebuilt?"
 
 
 @pytest.mark.parametrize("asked", [SUBJECT, "Which alarm level does the gauge at Brannock have?"])
@@ -115,7 +115,7 @@ async def test_a_change_of_subject_that_a_model_repeats_changes_no_search(asked:
         state = await compiled.ainvoke({"question": asked}, _config("change"), context=context)
         assert Counter(step_of(call.request) for call in stub.calls)["condense"] == 1
         fresh = await graph.ainvoke({"question": asked}, context=context)
-    assert state["standalone_question"] == asked
+    assert state["turn"]["standalone_question"] == asked
     assert state["candidates"] == fresh["candidates"]
     assert not _condense(state)["condensed"]
 
@@ -145,7 +145,7 @@ async def test_what_a_model_loses_or_invents_does_not_decide_the_search(
     with OpenAIStub(model(condense=Reply(reply))) as stub:
         context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, strategy="none")
         state = await graph.ainvoke({"messages": messages}, context=context)
-    assert state["standalone_question"] == standalone.format(asked=asked)
+    assert state["turn"]["standalone_question"] == standalone.format(asked=asked)
     assert state["queries"][1]["text"] == asked
 
 
@@ -174,10 +174,10 @@ async def test_the_conversation_is_read_up_to_its_budget_newest_first(
         assert [f"gate {number}?" in prompt for number in range(12)] == [
             number >= 12 - counts["read"] for number in range(12)
         ]
-        assert state["standalone_question"] == "When was gate 11 painted?"
+        assert state["turn"]["standalone_question"] == "When was gate 11 painted?"
     else:
         assert shown == []
-        assert state["standalone_question"] == "Who built gate 11? When was it painted?"
+        assert state["turn"]["standalone_question"] == "Who built gate 11? When was it painted?"
 
 
 async def test_what_an_abstention_showed_is_not_gone_on_from(river: str) -> None:

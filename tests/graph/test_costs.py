@@ -289,7 +289,7 @@ async def test_a_first_turn_is_not_condensed_and_a_second_is(river: str) -> None
         assert _by_step(stub) == {"create": 1}
         state = await compiled.ainvoke({"question": "And when was it rebuilt?"}, config, context=context)
         assert _by_step(stub) == {"create": 2, "condense": 1}
-        assert state["standalone_question"] == "When was the Halden weir rebuilt?"
+        assert state["turn"]["standalone_question"] == "When was the Halden weir rebuilt?"
         assert [query["kind"] for query in state["queries"]] == ["condensed", "asked"]
 
 

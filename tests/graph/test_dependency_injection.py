@@ -43,7 +43,7 @@ def test_settings_go_before_the_environment_and_no_thread_keeps_them(
     config = {"configurable": {"thread_id": "1"}}
     compiled = build(settings={"corpus": river, "top_k": 2}).compile(checkpointer=InMemorySaver())
     assert len(compiled.invoke({"question": QUESTION}, config)["candidates"]) == 2
-    assert compiled.get_state(config).values["settings"] == {}
+    assert compiled.get_state(config).values["turn"]["settings"] == {}
 
 
 def test_a_setting_that_is_none_is_refused_when_the_graph_is_built() -> None:
@@ -93,7 +93,7 @@ async def test_a_step_is_replaced_by_its_name(river: str) -> None:
 
     async def backwards(state: Any, runtime: Any) -> dict[str, Any]:
         seen.append(runtime.context.top_k)
-        update = await rerank(state, runtime)
+        update = await rerank(state, runtime.turn)
         return {**update, "candidates": update["candidates"][::-1]}
 
     ours = await build(settings={"corpus": river}).compile().ainvoke({"question": QUESTION})
@@ -101,15 +101,16 @@ async def test_a_step_is_replaced_by_its_name(river: str) -> None:
     theirs = await compiled.ainvoke({"question": QUESTION})
     assert seen == [7]
     assert [each["id"] for each in theirs["candidates"]] == [each["id"] for each in ours["candidates"][:7]][::-1]
-    assert [step["node"] for step in theirs["trace"]].count("rerank") == 2
+    (line,) = [step for step in theirs["trace"] if step["node"] == "rerank"]
+    assert line["counts"] == {"by": "none", "kept": 7}
 
 
 def test_a_step_may_block_pause_and_leave_the_runtime_out(river: str) -> None:
     def asking(state: Any) -> dict[str, Any]:
-        return {"answer": f"{state['answer']} {interrupt('more?')}", "citations": state["citations"]}
+        return {"answer": f"{state['answer']} {interrupt('more?')}", "citations": state["claims"]}
 
     def none_cited(state: Any) -> dict[str, Any]:
-        return {"answer": state["draft"]["answer"], "citations": []}
+        return {"answer": state["draft"]["answer"], "claims": []}
 
     nodes = {"cite": none_cited, "finish": asking}
     config = {"configurable": {"thread_id": "1"}}

@@ -40,11 +40,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from anabranch.agent.graph.answer import build, graph
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS
+from anabranch.agent.nodes.state import VISIBLE
 
 def ask(question, **settings):
     context = Context(corpus="corpus", **settings)
-    state = asyncio.run(graph.ainvoke({"question": question}, context=context, output_keys=CHANNELS))
+    state = asyncio.run(graph.ainvoke({"question": question}, context=context, output_keys=VISIBLE))
     nodes = [step["node"] for step in state["trace"]]
     print(json.dumps([state["answer"], state["citations"], state["route"], nodes]))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes import compose
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support import passage_extracts
 from anabranch.extracts.best_passages import MOST_CHARS, MOST_LEAVES
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import load_embedder
@@ -162,7 +162,7 @@ async def test_another_embedder_is_not_asked_which_sentence_fits_best(
     monkeypatch.setattr(type(embedder), "embed", _counting(type(embedder).embed, asked))
     await _turn("When was the Halden mill built?", mill)
     with_meaning = len(asked)
-    monkeypatch.setattr(passage_extracts, "CALIBRATED", frozenset())
+    monkeypatch.setattr(compose, "CALIBRATED", frozenset())
     state = await _turn("When was the mill of Halden built?", mill)
     assert len(asked) - with_meaning < with_meaning
     assert "**It was built in 1897" in state["answer"]

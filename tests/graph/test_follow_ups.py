@@ -89,7 +89,7 @@ async def test_without_a_model_a_question_that_finds_a_strong_match_alone_is_not
 ) -> None:
     state = await graph.ainvoke(said("Who built the weir at Halden?", asked), context=Context(corpus=corpora["en"]))
     assert [(query["text"], query["weight"]) for query in state["queries"]] == [(asked, 1.0)]
-    assert state["standalone_question"] == asked
+    assert state["turn"]["standalone_question"] == asked
     alone = await graph.ainvoke({"question": asked}, context=Context(corpus=corpora["en"]))
     assert [each["id"] for each in state["candidates"]][:1] == [each["id"] for each in alone["candidates"]][:1]
 
@@ -185,4 +185,4 @@ async def test_courtesies_are_kept_in_the_conversation_and_not_searched_for(lang
     state = await graph.ainvoke({"messages": said}, context=context)
     assert [query["text"] for query in state["queries"]][:2] == [f"{asked} {after}", after]
     assert [message.text for message in state["messages"][::2]] == [first, followed]
-    assert state["original_question"] == followed
+    assert state["turn"]["question"] == followed

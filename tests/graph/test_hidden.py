@@ -92,7 +92,8 @@ async def seen(corpus: Path, question: str, access: tuple[str, ...], way: dict[s
     context = Context(corpus=str(corpus), access=access, file_links=False, **way)
     state = await GRAPH.ainvoke({"question": question, "filters": narrowed}, context=context)
     trace = [{**step, "ms": 0} for step in state["trace"]]
-    shown = {name: value for name, value in state.items() if name not in {"settings", "message_id", "usage"}}
+    shown = {name: value for name, value in state.items() if name != "usage"}
+    shown["turn"] = {name: value for name, value in state["turn"].items() if name != "settings"}
     told = [(message.content, message.response_metadata) for message in state["messages"]]
     return json.loads(json.dumps({**shown, "messages": told, "trace": trace}))
 

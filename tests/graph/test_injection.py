@@ -229,4 +229,4 @@ async def test_a_follow_up_does_not_bring_an_order_into_the_question(poisoned: s
         state = await graph.ainvoke({"messages": messages}, context=context)
         shown = next(call.request.user for call in stub.calls if step_of(call.request) == "condense")
     assert "evil.example" not in shown
-    assert state["standalone_question"] == "Who built the Halden weir? Why?"
+    assert state["turn"]["standalone_question"] == "Who built the Halden weir? Why?"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from anabranch.agent.nodes import retrieve
 from anabranch.agent.nodes.settings import Context
+from anabranch.retrieval import llm_retriever
 from tests.graph.inside import build, graph
 from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import at_once, model, passages_in, step_of, without_nonce, written
@@ -81,7 +81,7 @@ async def test_no_more_windows_are_read_at_once_than_the_run_may(
 async def test_the_batches_of_one_step_keep_to_the_same_bound(
     config: Any, most: int, parish: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrieve, "BATCH", 2)
+    monkeypatch.setattr(llm_retriever, "BATCH", 2)
     plain = model()
     held = {step: together(plain, most) for step in ("retrieve", "rerank")}
     with OpenAIStub(lambda request: held.get(step_of(request), plain)(request)) as stub:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from anabranch.agent.nodes import retrieve
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
+from anabranch.retrieval import llm_retriever
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in
 from tests.servers import scripts
@@ -39,7 +39,7 @@ def _branch(state: dict[str, Any], retriever: str) -> dict[str, Any]:
 async def test_alone_it_finds_what_helps_and_its_calls_are_in_the_trace(
     river: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrieve, "BATCH", 4)
+    monkeypatch.setattr(llm_retriever, "BATCH", 4)
     with OpenAIStub(model(retrieve=marrow)) as stub:
         state = await _ask(stub, river, retrievers=("llm",), strategy="none")
         asked = [call for call in stub.calls if "numbered texts" in call.request.system]
@@ -49,7 +49,7 @@ async def test_alone_it_finds_what_helps_and_its_calls_are_in_the_trace(
     step = _branch(state, "llm")
     assert step["calls"] == len(asked) > 1
     assert state["usage"]["calls"] >= len(asked)
-    assert state["evidence_scores"]["llm"] == 9.0
+    assert state["evidence"]["scores"]["llm"] == 9.0
     assert not any("copper time capsule" in str(call.request.body) for call in asked)  # of the family's alone
 
 
@@ -72,7 +72,7 @@ async def test_a_reader_that_fails_leaves_the_others(river: str) -> None:
 
 
 async def test_part_of_the_reading_that_fails_is_said(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieve, "BATCH", 2)
+    monkeypatch.setattr(llm_retriever, "BATCH", 2)
 
     def half(request: Request) -> Reply:
         return marrow(request) if "Ida Marrow" in request.user else scripts.BROKEN
@@ -85,8 +85,8 @@ async def test_part_of_the_reading_that_fails_is_said(river: str, monkeypatch: p
 
 
 async def test_without_a_model_and_over_its_bounds_it_says_so(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieve, "BATCH", 1)
-    monkeypatch.setattr(retrieve, "MOST_CALLS", 2)
+    monkeypatch.setattr(llm_retriever, "BATCH", 1)
+    monkeypatch.setattr(llm_retriever, "MOST_CALLS", 2)
     with pytest.raises(SettingsError, match="chat model"):
         await graph.ainvoke({"question": QUESTION}, context=Context(corpus=river, retrievers=("llm",)))
     with OpenAIStub(model()) as stub:
@@ -99,7 +99,7 @@ async def test_without_a_model_and_over_its_bounds_it_says_so(river: str, monkey
 async def test_it_leaves_the_answer_what_it_takes(
     limit: dict[str, int], river: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrieve, "BATCH", 2)
+    monkeypatch.setattr(llm_retriever, "BATCH", 2)
     with OpenAIStub(model(retrieve=marrow)) as stub:
         state = await _ask(stub, river, retrievers=("bm25", "llm"), strategy="none", **limit)
         asked = [call for call in stub.calls if "numbered texts" in call.request.system]
@@ -114,8 +114,8 @@ async def test_it_leaves_the_answer_what_it_takes(
 async def test_what_it_reads_never_costs_the_answer_its_call(
     most: int, river: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrieve, "BATCH", 1)
-    monkeypatch.setattr(retrieve, "MOST_CALLS", 100)
+    monkeypatch.setattr(llm_retriever, "BATCH", 1)
+    monkeypatch.setattr(llm_retriever, "MOST_CALLS", 100)
     small = {"window_tokens": 256, "answer_tokens": 200}
     with OpenAIStub(model(retrieve=marrow)) as stub:
         state = await _ask(stub, river, retrievers=("bm25", "llm"), strategy="none", max_tokens=most, **small)
@@ -125,7 +125,7 @@ async def test_what_it_reads_never_costs_the_answer_its_call(
 
 
 async def test_it_reads_where_the_budget_is_enough(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieve, "BATCH", 4)
+    monkeypatch.setattr(llm_retriever, "BATCH", 4)
     with OpenAIStub(model(retrieve=marrow)) as stub:
         limits = {"max_model_calls": 60, "max_tokens": 60_000}
         state = await _ask(stub, river, retrievers=("llm",), strategy="none", **limits)

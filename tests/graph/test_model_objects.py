@@ -11,8 +11,8 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch import aanswer, answer
+from anabranch.agent.graph.step import UNWRITTEN
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.tracing import UNWRITTEN
 from anabranch.errors import SettingsError
 from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalServer
@@ -53,7 +53,7 @@ async def test_a_thread_goes_on_with_the_model_of_its_graph_and_keeps_no_object(
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     given = _context(river, model=_fake(), review="sources")
     await build().compile(checkpointer=saver).ainvoke({"question": QUESTION}, config, context=given)
-    kept = (await build().compile(checkpointer=saver).aget_state(config)).values["settings"]
+    kept = (await build().compile(checkpointer=saver).aget_state(config)).values["turn"]["settings"]
     assert kept["model"] == "object:FakeListChatModel"
     json.dumps(kept)
     from langgraph.types import Command
@@ -136,7 +136,7 @@ async def test_auto_takes_the_first_model_that_chats_and_says_which(
         assert all("sk-not" not in str(dict(call.request.headers)) for call in stub.calls)
         assert state["trace"][0]["counts"]["model"] == f"qwen3:4b of Ollama at 127.0.0.1:{_port(stub)}"
         assert state["degraded"] == []
-        assert state["settings"]["model"] == "auto"
+        assert state["turn"]["settings"]["model"] == "auto"
 
 
 @pytest.mark.loopback

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.graph.dependencies import load_model
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.dependencies import model_of
 from tests.graph.inside import graph
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
@@ -25,7 +25,7 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
     try:
         state = await graph.ainvoke({"question": QUESTION}, context=context)
     finally:
-        chat = await model_of(context)
+        chat = await load_model(context)
         assert chat is not None
         assert chat.pool is not None
         await chat.pool.aclose()  # a connection that this server keeps open would outlive its loop

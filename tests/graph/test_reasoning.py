@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.graph.step import UNWRITTEN
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.tracing import UNWRITTEN
 from anabranch.models import reply_budget
 from anabranch.models.reply_budget import learned_of
 from tests.graph.inside import graph

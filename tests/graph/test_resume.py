@@ -130,7 +130,7 @@ async def test_the_settings_are_kept_before_the_first_step_has_ended(
             database = databases()
             assert _killed(database, settings, kill_after_write=write, durability=durability)
             state = await _resumed(database)
-            assert state["settings"] == settings, f"killed after write {write}"
+            assert state["turn"]["settings"] == settings, f"killed after write {write}"
             assert state["answer"]
             assert len(state["messages"]) == 2
             assert stub.repeated(without_nonce) == []

@@ -106,9 +106,8 @@ async def test_state_can_be_edited_as_any_node(river: str) -> None:
     config = _thread("edit")
     done = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
     queries = [{"text": "diameter of the water wheel", "weight": 1.0, "kind": "edited"}]
-    edited = await compiled.aupdate_state(
-        config, {"queries": queries, "original_question": queries[0]["text"]}, as_node="begin"
-    )
+    turn = {**compiled.get_state(config).values["turn"], "question": queries[0]["text"]}
+    edited = await compiled.aupdate_state(config, {"queries": queries, "turn": turn}, as_node="begin")
     state = await compiled.ainvoke(None, edited)
     assert "5.5" in state["answer"]
     assert done["answer"] != state["answer"]

@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
+from anabranch.agent.graph.settings_precedence import locked_settings, resolve_settings
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.settings_precedence import in_force, locked
 from anabranch.errors import SettingsError
 from anabranch.safety.operator import environment
 from tests.graph.inside import build, graph
@@ -71,7 +71,8 @@ async def test_settings_kept_in_a_thread_open_no_door_either(secrets: Path, rive
     checkpoint = (await compiled.aget_state(config)).config
     for attack in attacks(secrets):
         with pytest.raises(SettingsError, match="kept in this thread") as caught:
-            await compiled.aupdate_state(checkpoint, {"settings": attack}, as_node="begin")
+            turn = {**compiled.get_state(checkpoint).values["turn"], "settings": attack}
+            await compiled.aupdate_state(checkpoint, {"turn": turn}, as_node="begin")
             await compiled.ainvoke(None, config, context=Context(corpus=river))
         assert SECRET not in f"{caught.value}{caught.value.__cause__}"
 
@@ -79,7 +80,7 @@ async def test_settings_kept_in_a_thread_open_no_door_either(secrets: Path, rive
 def test_what_is_wrong_in_a_thread_is_named_without_its_value() -> None:
     kept = {"top_k": "a secret of somebody else", "alpha": 0.5, "rerank": "nobody"}
     with pytest.raises(SettingsError, match=r"'rerank'.*'top_k'") as caught:
-        in_force(None, kept)
+        resolve_settings(None, kept)
     assert "somebody else" not in str(caught.value)
     assert "nobody" not in str(caught.value)
 
@@ -87,8 +88,8 @@ def test_what_is_wrong_in_a_thread_is_named_without_its_value() -> None:
 def test_the_environment_is_read_once_however_many_steps_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_TOP_K", "7")
     monkeypatch.setenv("anabranch_alpha", "0.25")
-    assert [in_force().top_k for _ in range(20)] == [7] * 20
-    assert in_force(Context(top_k=3)).alpha == 0.25
+    assert [resolve_settings().top_k for _ in range(20)] == [7] * 20
+    assert resolve_settings(Context(top_k=3)).alpha == 0.25
     assert environment.cache_info().misses == 1
 
 
@@ -125,8 +126,8 @@ async def test_a_lock_that_cannot_be_read_locks_everybody_out(
 
 def test_every_setting_can_be_locked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_LOCK", json.dumps(sorted(Context.model_fields)))
-    assert set(locked()) == set(Context.model_fields)
-    assert in_force(Context()).top_k == Context.model_fields["top_k"].default
+    assert set(locked_settings()) == set(Context.model_fields)
+    assert resolve_settings(Context()).top_k == Context.model_fields["top_k"].default
 
 
 async def test_results_say_what_the_caller_gave_and_not_what_the_operator_set(
@@ -137,7 +138,7 @@ async def test_results_say_what_the_caller_gave_and_not_what_the_operator_set(
     compiled = build().compile(checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
     state = await compiled.ainvoke({"question": QUESTION}, config, context=Context(top_k=5))
-    assert state["settings"] == {"top_k": 5}
+    assert state["turn"]["settings"] == {"top_k": 5}
     assert river not in json.dumps({name: value for name, value in state.items() if name != "messages"})
 
 
@@ -170,5 +171,5 @@ def test_a_bad_variable_is_not_quoted_to_a_caller_whose_own_value_covers_it(monk
     monkeypatch.setenv("ANABRANCH_BASE_URL", f"ftp://user:{SECRET}@x")
     monkeypatch.setenv("ANABRANCH_LOCK", '["corpus"]')
     with pytest.raises(SettingsError, match="ANABRANCH_BASE_URL") as caught:
-        in_force(Context(base_url="http://x/v1"))
+        resolve_settings(Context(base_url="http://x/v1"))
     assert SECRET not in str(caught.value)

@@ -23,7 +23,7 @@ SMALL = {"window_tokens": 80, "merge_threshold": 1.0, "strategy": "none"}
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anabranch.agent.nodes.support.slow_reply.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("anabranch.agent.graph.slow_reply.WAIT_SECONDS", 0.01)
 
 
 async def _heard(
@@ -90,7 +90,7 @@ async def test_nothing_takes_the_place_of_words_that_have_come(river: str) -> No
 
 
 async def test_a_model_that_begins_in_time_is_not_waited_for(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anabranch.agent.nodes.support.slow_reply.WAIT_SECONDS", 3600.0)
+    monkeypatch.setattr("anabranch.agent.graph.slow_reply.WAIT_SECONDS", 3600.0)
     assert not _waiting(await _heard(river, "nothing"))
 
 

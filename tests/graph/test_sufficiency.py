@@ -27,7 +27,7 @@ async def _ask(question: str, river: str, **settings: Any) -> dict[str, Any]:
 
 async def test_confidence_is_high_with_evidence_and_low_without(river: str) -> None:
     near, far = await _ask(QUESTION, river), await _ask(OTHER_SUBJECT, river)
-    assert near["evidence_scores"]["confidence"] > 0.8 > 0.2 > far["evidence_scores"]["confidence"]
+    assert near["evidence"]["scores"]["confidence"] > 0.8 > 0.2 > far["evidence"]["scores"]["confidence"]
     assert (near["evidence"]["verdict"], far["evidence"]["verdict"]) == ("enough", "thin")
     assert any("confidence" in reason for reason in near["evidence"]["reasons"])
 
@@ -60,7 +60,7 @@ async def test_a_word_that_is_missing_is_named_once(question: str, missing: str,
 async def test_signals_are_kept_where_nobody_judges(river: str) -> None:
     state = await _ask(OTHER_SUBJECT, river, grade="none")
     assert state["evidence"]["verdict"] == "enough"
-    assert state["evidence_scores"]["confidence"] < 0.2
+    assert state["evidence"]["scores"]["confidence"] < 0.2
 
 
 async def test_cosines_of_an_embedder_that_was_not_calibrated_do_not_count(
@@ -81,7 +81,7 @@ async def test_an_abstention_shows_the_leaves_that_come_nearest_and_says_why(tmp
     with OpenAIStub(model(create="The passages do not say which parish it was.")) as stub:
         context = {"model": "openai:stub", "base_url": stub.base_url, "strategy": "none"}
         state = await _ask(question, str(tmp_path / "corpus"), merge_threshold=0.0, top_k=2, **context)
-    assert state["abstained"], state["evidence_scores"]
+    assert state["abstained"], state["evidence"]["scores"]
     assert "Herons nest" in state["answer"]
     assert "Missing: " in state["answer"]
 
@@ -96,7 +96,7 @@ async def test_the_same_passages_are_not_judged_twice(river: str) -> None:
     assert state["evidence"]["reasons"][-1] == "another round found the same passages"
     assert asked == {"grade": 1, "rewrite": 2, "create": 1}
     # The search of the second round has other scores; what they are worth is known all the same.
-    assert state["evidence_scores"]["confidence"] > 0.8
+    assert state["evidence"]["scores"]["confidence"] > 0.8
     assert state["evidence"]["missing"] == "the name of the mayor"
     assert "Ida Marrow" in state["answer"]
 

@@ -12,7 +12,7 @@ import pytest
 from langgraph.graph import StateGraph
 from typing_extensions import TypedDict
 
-from anabranch.agent.graph.sync_adapter import both_ways
+from anabranch.agent.graph.step import NodeStep
 
 
 class Word(TypedDict):
@@ -21,7 +21,7 @@ class Word(TypedDict):
 
 def graph_of(node: Any) -> Any:
     builder: Any = StateGraph(Word)
-    builder.add_node("node", both_ways(node))
+    builder.add_node("node", NodeStep("node", node, has_trace=False))
     builder.set_entry_point("node")
     return builder.compile()
 

@@ -12,8 +12,8 @@ from opentelemetry import trace
 
 from anabranch.agent.graph.answer import build
 from anabranch.agent.graph.ingest import graph as ingest_graph
+from anabranch.agent.graph.telemetry import RunSpans
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.run_spans import RunSpans
 from anabranch.errors import QuestionError
 from tests.graph.replies import model
 from tests.recorded_telemetry import attributes, recorded

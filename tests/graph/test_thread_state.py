@@ -93,6 +93,11 @@ async def test_refining_ends_with_the_budget_and_keeps_the_answer(river: str) ->
         assert state["answer"]
 
 
+def turn(**changed: Any) -> dict[str, Any]:
+    whole = {"settings": {}, "access_digest": "", "generation": 1, "filters": None, "question": "x"}
+    return {**whole, "standalone_question": "x", **changed}
+
+
 BROKEN: list[dict[str, Any]] = [
     {"queries": [{"text": "x", "weight": 1.0, "kind": "asked"}] * 10_000},
     {"queries": [{"text": 7, "weight": "much", "kind": None}]},
@@ -102,9 +107,10 @@ BROKEN: list[dict[str, Any]] = [
     {"windows": [[{"number": "1", "id": [], "start": 0, "end": 1}]]},
     {"candidates": [{"id": "x"}]},
     {"evidence": []},
-    {"original_question": "x" * 1_000_000},
+    {"turn": turn(question="x" * 1_000_000)},
     {"passages": [{"id": "x", "score": 1.0, "leaves": "abc", "source": 1, "page": None, "preview": ""}]},
-    {"settings": []},
+    {"turn": turn(settings=[])},
+    {"turn": {}},
     {"external_passages": {"x": {"chunk_id": "x"}}},
 ]
 
@@ -142,7 +148,7 @@ async def test_what_a_step_cannot_use_is_said_and_asked_of_nobody(
 async def test_a_thread_without_a_turn_says_so(river: str) -> None:
     compiled = build().compile(checkpointer=InMemorySaver())
     with pytest.raises(ThreadStateError, match="it has no"):
-        await compiled.aupdate_state(CONFIG, {"original_question": "x"}, as_node="retrieval")
+        await compiled.aupdate_state(CONFIG, {"queries": []}, as_node="retrieval")
         await compiled.ainvoke(None, CONFIG, context=Context(corpus=river))
 
 

@@ -81,7 +81,7 @@ class Turn:
 
     async def begin(self) -> int:
         """Return the generation that it begins with."""
-        return int((await self._step({"question": QUESTION}))["generation"])
+        return int((await self._step({"question": QUESTION}))["turn"]["generation"])
 
     async def search(self) -> dict[str, Any]:
         return await self._step(None)
@@ -111,7 +111,7 @@ async def test_two_turns_at_once_each_read_their_own(site: Site) -> None:
     assert "gauge.md" not in sources(found_early)
     assert "weir.md" in sources(found_early)
     ended_early, ended_late = await early.finish(), await late.finish()
-    assert (ended_early["generation"], ended_late["generation"]) == (first, second)
+    assert (ended_early["turn"]["generation"], ended_late["turn"]["generation"]) == (first, second)
     assert ended_early["degraded"] == ended_late["degraded"] == []
     assert "1901" in ended_early["answer"]
 
@@ -126,7 +126,7 @@ async def test_a_turn_whose_generation_is_gone_goes_on_with_the_present_one_and_
     found = await turn.search()
     assert "gauge.md" in sources(found)
     ended = await turn.finish()
-    assert ended["generation"] == present > first
+    assert ended["turn"]["generation"] == present > first
     told = [each for each in ended["degraded"] if f"generation {first} " in each["reason"]]
     assert told
     # Branches that run side by side say it each; the steps after them do not.
@@ -163,7 +163,7 @@ async def test_what_is_hidden_after_a_turn_has_begun_is_not_read_from_its_genera
     for turn in (before_search, before_answer):
         ended = await turn.finish()
         assert "1901" not in ended["answer"]
-        assert "weir.md" not in {each["source"] for each in ended["citations"]}
+        assert "weir.md" not in {each["source"] for each in ended["claims"] if each["grade"] != "not_confirmed"}
 
 
 @IN_PLACE

@@ -16,12 +16,12 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 
 from anabranch.agent.graph.answer import answer, build
+from anabranch.agent.graph.dependencies import make_scope
 from anabranch.agent.graph.ingest import graph as ingest_graph
 from anabranch.agent.graph.retrieval import HybridRetriever
+from anabranch.agent.graph.settings_precedence import digest_access, resolve_settings
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import OutputState
-from anabranch.agent.nodes.support.dependencies import scope_of
-from anabranch.agent.nodes.support.settings_precedence import in_force, reader_of
 from anabranch.errors import NotAllowedError, NotAuthenticatedError, SettingsError, UserError
 from anabranch.identity import AUTH_USER, User, as_operator
 from anabranch.safety.operator import environment
@@ -87,10 +87,10 @@ def test_a_scope_is_never_wider_than_the_user(
         environment.cache_clear()
         with set_config_context(config(user)) as within:
             try:
-                context = within.run(in_force, given_, remembered)
+                context = within.run(resolve_settings, given_, remembered)
             except UserError:
                 return
-    scope = scope_of(context, None)
+    scope = make_scope(context)
     assert set(scope.access) <= set(held)
     assert set(scope.access) == set(held if asked is None else asked)
     assert context.corpus == river
@@ -175,11 +175,11 @@ def test_the_same_tags_in_another_tenant_are_another_reader(monkeypatch: pytest.
 
     def of(user: User, **settings: Any) -> Context:
         with set_config_context(config(user)) as within:
-            return within.run(in_force, Context(**settings))
+            return within.run(resolve_settings, Context(**settings))
 
     acme, globex = of(person("hr", tenant="acme")), of(person("hr", tenant="globex"))
     assert (acme.corpus, globex.corpus) == ("/srv/acme/corpus", "/srv/globex/corpus")
-    assert reader_of(acme) != reader_of(globex)
+    assert digest_access(acme) != digest_access(globex)
     assert of(person(tenant="acme"), corpus="/srv/acme/corpus").corpus == "/srv/acme/corpus"
     for wrong in ("/srv/globex/corpus", "/srv/acme/../globex/corpus", "memory:x"):
         with pytest.raises(SettingsError, match="'corpus' is fixed"):
@@ -195,16 +195,16 @@ def test_the_same_tags_in_another_tenant_are_another_reader(monkeypatch: pytest.
 def test_a_lock_on_access_lets_each_have_all_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_LOCK", '["access"]')
     with set_config_context(config(person("hr", "board"))) as within:
-        assert within.run(in_force, Context()).access == ("hr", "board")
-        assert set(within.run(in_force, Context(access=("board", "hr"))).access) == {"hr", "board"}
+        assert within.run(resolve_settings, Context()).access == ("hr", "board")
+        assert set(within.run(resolve_settings, Context(access=("board", "hr"))).access) == {"hr", "board"}
         with pytest.raises(SettingsError, match="'access' is fixed"):
-            within.run(in_force, Context(access=("hr",)))
+            within.run(resolve_settings, Context(access=("hr",)))
 
 
 def test_tags_for_everybody_and_tags_for_each_are_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_ACCESS", '["family"]')
     with set_config_context(config(person())) as within, pytest.raises(SettingsError, match="ANABRANCH_ACCESS"):
-        within.run(in_force, Context())
+        within.run(resolve_settings, Context())
 
 
 @pytest.mark.parametrize("value", ["", " "])

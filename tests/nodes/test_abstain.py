@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 
+from anabranch.agent.graph.running_turn import RunningTurn
 from anabranch.agent.nodes.abstain import abstain
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.nearest_passages import nearest_passages
+from anabranch.extracts.nearest_passages import find_nearest
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
+from anabranch.types import NOT_CHECKED
+from tests.nodes.turns import record, turn_of
 
 TRIP = "El tren cuesta 42 euros por persona y sale de la estación a las siete. Nos alojamos en el hotel de la plaza."
 LIE = "El tren cuesta 99 euros."
@@ -22,7 +23,7 @@ LIE = "El tren cuesta 99 euros."
 @pytest.fixture
 async def leaf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The one leaf of a corpus in Spanish; there is no graph whose stream the answer could be put into."""
-    monkeypatch.setattr("anabranch.agent.nodes.abstain.show", lambda *_: None)
+    monkeypatch.setattr(RunningTurn, "show_answer", lambda *_: None)
     (tmp_path / "viaje.txt").write_text(TRIP, encoding="utf-8")
     ingest([tmp_path / "viaje.txt"], tmp_path / "corpus")
     (ranked,) = await (await open_corpus(tmp_path / "corpus")).search("bm25", ["tren"], 1, Scope())
@@ -32,18 +33,17 @@ async def leaf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def found(leaves: list[str], question: str) -> Any:
     """Return a state in which a model has answered from some leaves."""
     return {
-        "original_question": question,
-        "standalone_question": question,
+        "turn": record(question),
         "draft": {"answer": f"{LIE} [?]", "window": 1, "keeps": 0},
         "route": {"name": "create", "reasons": []},
         "queries": [],
-        "evidence": {"verdict": "enough", "reasons": [], "missing": "", "digest": ""},
+        "evidence": {"verdict": "enough", "reasons": [], "missing": "", "digest": "", "scores": {}},
         "passages": [
             {"id": leaf, "score": 1.0, "leaves": [leaf], "source": "viaje.txt", "page": None, "preview": ""}
             for leaf in leaves
         ],
         "candidates": [{"id": leaf, "score": 1.0, "ranks": {}, "fused": 1} for leaf in leaves],
-        "settings": None,
+        "check": NOT_CHECKED,
     }
 
 
@@ -55,9 +55,9 @@ async def test_what_a_model_wrote_is_no_part_of_what_was_not_found(
     tmp_path: Path, leaf: str, question: str, not_found: str
 ) -> None:
     # A question of two words does not tell its language: then it is that of the documents.
-    runtime = Runtime(context=Context(corpus=str(tmp_path / "corpus")))
-    update = await abstain(found([leaf], question), runtime)
-    assert (update["status"], update["abstained"]) == ("not_found", True)
+    state = found([leaf], question)
+    update = await abstain(state, turn_of("abstain", state, corpus=str(tmp_path / "corpus")))
+    assert (update["check"]["status"], update["claims"]) == ("not_found", [])
     assert update["answer"].startswith(not_found)
     assert "99" not in update["answer"]
 
@@ -79,6 +79,8 @@ async def test_the_passage_with_the_words_of_an_unconfirmed_answer_is_the_neares
     ingest([tmp_path / f"{name}.txt" for name in texts], tmp_path / "corpus")
     corpus = await open_corpus(tmp_path / "corpus")
     ranked = await corpus.search("bm25", [f"{text} río" for text in texts.values()], 1, Scope())
-    state = found([str(each["ids"][0]) for each in ranked], "¿Quién construyó el puente de Halden?")
-    nearest = await nearest_passages(Context(corpus=str(tmp_path / "corpus")), state, said)
+    ids = [str(each["ids"][0]) for each in ranked]
+    chunks = await corpus.chunks(ids, Scope())
+    question = "¿Quién construyó el puente de Halden?"
+    nearest = await find_nearest(corpus, [chunks[chunk_id] for chunk_id in ids], question, question, said)
     assert nearest.block.startswith(f"Pasajes más cercanos:\n- {first}")

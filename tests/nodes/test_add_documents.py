@@ -11,11 +11,13 @@ from typing import Any, get_args
 import pytest
 from langgraph.runtime import Runtime
 
+from anabranch.agent.graph.bindings import NONE_BOUND
 from anabranch.agent.graph.ingest import graph
+from anabranch.agent.graph.running_turn import RunningTurn
+from anabranch.agent.graph.settings_precedence import resolve_settings
 from anabranch.agent.nodes import add_documents as module
 from anabranch.agent.nodes.add_documents import add_documents
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.ingest_settings import IngestContext
+from anabranch.agent.nodes.settings import Context, IngestContext
 from anabranch.errors import NotAllowedError, SettingsError, UserError
 from anabranch.identity import AUTH_USER, User, as_operator
 from anabranch.identity.user import upload_folder
@@ -23,6 +25,11 @@ from anabranch.ingestion.ingest_report import Status
 from anabranch.safety.operator import environment
 from anabranch.store.stores import open_writer
 from tests.ingestion.archives.packing import zipped
+
+
+async def take_in(state: dict[str, Any], context: Context) -> dict[str, Any]:
+    settings = resolve_settings(context, role="ingest")
+    return await add_documents(state, RunningTurn("add_documents", state, settings, NONE_BOUND, Runtime()))
 
 
 @pytest.fixture
@@ -34,7 +41,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def take(corpus: Path, *paths: str) -> list[tuple[str, str]]:
-    result = await add_documents({"paths": list(paths)}, Runtime(context=Context(corpus=str(corpus))))
+    result = await take_in({"paths": list(paths)}, Context(corpus=str(corpus)))
     return [(row["source"], row["status"]) for row in result["files"]]
 
 
@@ -60,15 +67,15 @@ async def test_of_many_files_those_that_changed_or_failed_are_told_and_all_are_c
     monkeypatch.setattr("anabranch.agent.nodes.add_documents.MOST_FILES", 5)
     for number in range(6):
         (root / f"a{number}.md").write_text(f"# Note {number}\n\nThe otter was seen {number} times.\n")
-    context = Runtime(context=Context(corpus=str(tmp_path / "corpus")))
-    first = await add_documents({"paths": ["."]}, context)
+    context = Context(corpus=str(tmp_path / "corpus"))
+    first = await take_in({"paths": ["."]}, context)
     assert len(first["files"]) == 5
     assert {name: first["totals"][name] for name in ("added", "failed", "left_out")} == {
         "added": 7, "failed": 0, "left_out": 2,
     }  # fmt: skip
     (root / "a5.md").write_text("# Note 5\n\nThe otter was seen by nobody.\n")
     (root / "z.md").write_bytes(b"")
-    second = await add_documents({"paths": ["."]}, context)
+    second = await take_in({"paths": ["."]}, context)
     rows = [(row["source"], row["status"]) for row in second["files"]]
     assert rows[:2] == [("z.md", second["files"][0]["status"]), ("a5.md", "updated")]
     assert rows[0][1] in ("failed", "skipped")
@@ -80,7 +87,7 @@ async def test_of_many_files_those_that_changed_or_failed_are_told_and_all_are_c
 
 async def test_few_files_are_all_told_in_their_order(root: Path, tmp_path: Path) -> None:
     (root / "a.md").write_bytes(b"")
-    result = await add_documents({"paths": ["."]}, Runtime(context=Context(corpus=str(tmp_path / "corpus"))))
+    result = await take_in({"paths": ["."]}, Context(corpus=str(tmp_path / "corpus")))
     assert [row["source"] for row in result["files"]] == ["a.md", "mill.md"]
     assert result["totals"]["left_out"] == 0
 

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 
 from anabranch.agent.nodes.merge import merge
-from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
-from anabranch.readers.document import Chunk
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
+from anabranch.types import Chunk
 from tests.evaluation.made import write_lines
+from tests.nodes.turns import record, turn_of
 
 BOARD = Scope(access=("board",))
 
@@ -47,8 +46,10 @@ async def merged(
         {"id": leaf.chunk_id, "score": 1.0 - place / 100, "ranks": {}, "fused": place + 1}
         for place, leaf in enumerate(leaves)
     ]
-    state: Any = {"candidates": candidates, "active_filters": narrowed, "settings": None}
-    return await merge(state, Runtime(context=Context(corpus=str(folder), **settings)))
+    state: Any = {"candidates": candidates, "turn": record(filters=narrowed)}
+    turn = turn_of("merge", state, corpus=str(folder), **settings)
+    update, counts = turn.complete(await merge(state, turn))
+    return {**update, "counts": counts}
 
 
 async def test_a_section_that_was_found_whole_takes_the_place_of_its_leaves(folder: Path) -> None:
@@ -114,6 +115,6 @@ async def test_what_the_caller_may_not_see_does_not_come_in(folder: Path, narrow
     (first, *_), (closed, *_) = await sections(folder, "open"), await sections(folder, "closed")
     update = await merged(folder, [*closed, first[0]], narrowed)
     assert [one["id"] for one in update["passages"]] == [first[0].chunk_id]
-    assert update["trace"][0]["counts"]["gone"] == len(closed)
+    assert update["counts"]["gone"] == len(closed)
     seen = await merged(folder, [*closed, first[0]], access=("board",))
     assert [one["id"] for one in seen["passages"]] == [closed[0].parent_id, first[0].chunk_id]

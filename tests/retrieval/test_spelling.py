@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from anabranch.agent.graph.retrieval import graph
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import InputState, State
-from anabranch.agent.nodes.support.question_words import shown_queries
+from anabranch.agent.nodes.state import InputState
 from anabranch.ingestion.pipeline import ingest
+from anabranch.retrieval.question_words import list_queries
 from anabranch.retrieval.spelling import corrected, neighbours, other_forms, splits
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
@@ -134,7 +134,7 @@ async def test_another_form_of_a_word_is_searched_for_and_is_no_correction(
     assert "spelling" not in told
     # The documents have the word, in that form; so it is not missing, and the reader's own word stays as it is.
     assert form not in state["evidence"]["missing"].split(", ")
-    assert shown_queries(cast("State", state)) == [question]
+    assert list_queries(state["queries"]) == [question]
     assert other["text"] not in state["answer"]
 
 

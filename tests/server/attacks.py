@@ -186,19 +186,24 @@ class Attacker:
         chunk, theirs = self.id("chunk_id", own=0.1), self.other().user
         of: Any = [theirs.tenant, sorted(theirs.access)]
         known: dict[str, Any] = {
-            "settings": self.context(),
-            "access_digest": hashlib.sha256(json.dumps(of).encode()).hexdigest()[:16],
+            "turn": {
+                "settings": self.context(),
+                "access_digest": hashlib.sha256(json.dumps(of).encode()).hexdigest()[:16],
+                "generation": 1,
+                "filters": self.filters(),
+                "question": self.question(),
+                "standalone_question": self.question(),
+            },
             "passages": [{"id": chunk, "score": 9.0, "leaves": [chunk], "source": "x", "page": None, "preview": ""}],
             "candidates": [{"id": chunk, "score": 9.0, "ranks": {}, "fused": 1}],
             "windows": [[{"number": 1, "id": chunk, "start": 0, "end": 200}]],
             "queries": [{"text": self.question(), "weight": 1.0, "kind": "asked"}],
-            "active_filters": self.filters(),
-            "evidence": {"verdict": "enough", "reasons": [], "missing": "", "digest": ""},
+            "evidence": {"verdict": "enough", "reasons": [], "missing": "", "digest": "", "scores": {}},
             "messages": [{"role": "user", "content": self.question()}],
             "owner": theirs.owner,
         }
         if self._random.random() < 0.1:
-            known = {name: self.one(LONG, [LONG], {"a": LONG}) for name in (*known, "answer", "question", "usage")}
+            known = {name: self.one(LONG, [LONG], {"a": LONG}) for name in (*known, "answer", "question", "claims")}
             known["draft"] = {"answer": LONG, "window": 0, "keeps": 0}
         return {name: known[name] for name in self.some(known)}
 

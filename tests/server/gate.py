@@ -51,7 +51,7 @@ class Gate:
         except asyncio.CancelledError:
             self.stopped += 1
             raise
-        return {"answer": state.get("question", ""), "citations": [], "original_question": state.get("question", "")}
+        return {"answer": state.get("question", ""), "claims": [], "queries": []}
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from anabranch.citations.passage_text import LONGEST
+from anabranch.citations.citation_record import LONGEST
 from tests.conftest import REPOSITORY
 from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import model

@@ -82,9 +82,9 @@ class Hoarder:
     def _values(self, random: Random) -> dict[str, Any]:
         text = "x" * self._size(random, MAX_BODY - 1000)
         known: dict[str, Any] = {
-            "answer": text, "missing": text, "question": text, "original_question": text, "unsupported": [text] * 3,
-            "draft": {"answer": text, "window": 1, "keeps": 0}, "settings": {"create_prompt": text, text[:100]: 1},
-            "filters": {"source": text}, "messages": [{"role": "user", "content": text}], "usage": {text[:1000]: 1},
+            "answer": text, "missing": text, "question": text, "turn": {"question": text}, "claims": [text] * 3,
+            "draft": {"answer": text, "window": 1, "keeps": 0}, "evidence": {"missing": text, text[:100]: 1},
+            "filters": {"source": text}, "messages": [{"role": "user", "content": text}], "check": {text[:1000]: 1},
             "degraded": [{"step": "pack", "reason": text[:20_000]}] * 50, "nothing": text,
         }  # fmt: skip
         return {name: known[name] for name in random.sample(sorted(known), random.choice([1, 1, 2, 12]))}

@@ -8,16 +8,24 @@ from typing import Any
 
 import pytest
 
-from anabranch.agent.nodes.support.state_validation import MAX_VALUE
+from anabranch.agent.graph.state_validation import MAX_VALUE
 from anabranch.server import state_history, state_size
 from tests.server.gate import ASKED, Served, gated
 
 LONG = "x" * (MAX_VALUE + 1)
+
+
+def turn(**changed: Any) -> dict[str, Any]:
+    whole = {"settings": {}, "access_digest": "", "generation": 1, "filters": None, "question": "x"}
+    return {**whole, "standalone_question": "x", **changed}
+
+
 REFUSED: list[dict[str, Any]] = [
-    {"question": "x" * 50_001}, {"question": 7}, {"settings": []}, {"settings": {str(n): n for n in range(300)}},
-    {"settings": {"create_prompt": LONG}}, {"filters": "x"}, {"filters": {"source": LONG}}, {"answer": "x" * 400_001},
-    {"answer": {"__overwrite__": "x"}}, {"unconfirmed": "x"}, {"unconfirmed": [LONG]}, {"status": LONG},
-    {"usage": {"a": LONG}}, {"verification": {"a": LONG}}, {"trace": [{"node": "x"}]}, {"citations": [LONG]},
+    {"question": "x" * 50_001}, {"question": 7}, {"turn": turn(settings=[])},
+    {"turn": turn(settings={str(n): n for n in range(300)})}, {"turn": turn(settings={"create_prompt": LONG})},
+    {"turn": {}}, {"filters": "x"}, {"filters": {"source": LONG}}, {"answer": "x" * 400_001},
+    {"answer": {"__overwrite__": "x"}}, {"claims": "x"}, {"claims": [LONG]}, {"check": LONG},
+    {"check": {"a": LONG}}, {"trace": [{"node": "x"}]}, {"evidence": {"scores": "x"}},
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from anabranch.agent.nodes.support.state_validation import MAX_VALUE
+from anabranch.agent.graph.state_validation import MAX_VALUE
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
 from anabranch.server.application import create_app

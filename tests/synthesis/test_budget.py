@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.synthesis.budget import Prices, RouteName, Spending
+from anabranch.synthesis.budget import Prices, Spending
+from anabranch.types import RouteName
 
 
 def _calls(route: RouteName, read: int, fan_in: int = 4) -> float:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.synthesis.budget import Prices, RouteName, Spending
+from anabranch.synthesis.budget import Prices, Spending
 from anabranch.synthesis.routing import RouteChoice, afford, choose, flat
+from anabranch.types import RouteName
 
 
 def _choose(**changes: object) -> str:

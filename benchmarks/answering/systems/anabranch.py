@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from anabranch.agent.graph.answer import build
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import CHANNELS
+from anabranch.agent.nodes.state import VISIBLE
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from benchmarks.answering.material import Asked
@@ -95,7 +95,7 @@ class System:
             config,
             context=self._context,
             stream_mode=["messages", "values"],
-            output_keys=CHANNELS,
+            output_keys=VISIBLE,
         )
         async for mode, item in streamed:
             if mode == "values":

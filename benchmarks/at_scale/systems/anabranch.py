@@ -8,15 +8,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from anabranch.agent.nodes.support.fusion_weights import informed
-from anabranch.agent.nodes.support.state_records import Query, Retrieved
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedder import Vectors
 from anabranch.models.embedders import load_embedder
 from anabranch.retrieval.fusion import fuse
+from anabranch.retrieval.fusion.completion import complete_lists
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.protocol import Arm, CorpusReader, Filters, RankedList, Scope
 from anabranch.store.stores import open_corpus
+from anabranch.types import Query, Retrieved
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
 
@@ -83,7 +83,7 @@ class System:
         )
         records = [Retrieved(retriever=arm, lists=lists, error=None) for arm, lists in zip(ARMS, found, strict=True)]
         queries = [Query(text=question, weight=1.0, kind="asked")]
-        records, (weighed,) = await informed(self._store, scope, queries, records)
+        records, (weighed,) = await complete_lists(self._store, scope, queries, records)
         weights = [2 * (1 - weighed.alpha), 2 * weighed.alpha]
         return fuse(
             [[record["lists"][0] for record in records]],

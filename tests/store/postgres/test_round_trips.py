@@ -10,13 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from anabranch.agent.nodes.support.fusion_weights import informed
-from anabranch.agent.nodes.support.state_records import Query, Retrieved
+from anabranch.retrieval.fusion.completion import complete_lists
 from anabranch.store.conformance.corpus_contents import EVERYTHING
 from anabranch.store.postgres import postgres_index, postgres_reader
 from anabranch.store.postgres.postgres_reader import PostgresReader
 from anabranch.store.protocol import RankedList, Scope
 from anabranch.store.stores import open_corpus
+from anabranch.types import Query, Retrieved
 from tests.store.postgres.counting_proxy import Way, counted
 from tests.store.postgres.test_postgres_corpus import fill
 
@@ -40,7 +40,7 @@ async def retrieved(store: PostgresReader, queries: Sequence[str], scope: Scope)
         Retrieved(retriever=arm, lists=found, error=None) for arm, found in zip(("bm25", "dense"), lists, strict=True)
     ]
     asked = [Query(text=text, weight=1.0, kind="asked") for text in queries]
-    records, weighed = await informed(store, scope, asked, records)
+    records, weighed = await complete_lists(store, scope, asked, records)
     assert len(weighed) == len(queries)
     return [found for record in records for found in record["lists"]]
 

@@ -46,7 +46,27 @@ export async function load(thread, tip) {
 const waiting = (state) => [...(state.next ?? []), ...(state.tasks ?? []).map((each) => each.name)];
 
 // Before the first step, the state is still that of the question before.
-const valuesOf = ({ values, ...state }) => (waiting(state).includes("begin") ? { original_question: values.question } : values);
+const valuesOf = ({ values, ...state }) => (waiting(state).includes("begin") ? { original_question: values.question } : resultOf(values));
+
+// A checkpoint keeps each fact once; readers are shown what is made of them, as `derive_result` makes it for programs.
+function resultOf(values) {
+  const { turn = {}, claims = [], check = {}, trace = [] } = values;
+  const { status, ...verification } = check;
+  const sum = (name) => trace.reduce((total, step) => total + step[name], 0);
+  const ms = {};
+  for (const step of trace) ms[step.node] = Math.round(((ms[step.node] ?? 0) + step.ms) * 10) / 10;
+  const rounds = new Set(trace.filter((step) => step.calls).map((step) => step.round)).size;
+  return {
+    ...values,
+    original_question: turn.question,
+    standalone_question: turn.standalone_question,
+    citations: claims.filter((each) => each.grade !== "not_confirmed"),
+    unconfirmed: claims.filter((each) => each.grade === "not_confirmed"),
+    verification: verification.claims ? verification : {},
+    status,
+    usage: { calls: sum("calls"), rounds, prompt_tokens: sum("prompt_tokens"), output_tokens: sum("output_tokens"), ms },
+  };
+}
 
 export const isOf = (turn, run) => Boolean(turn) && [turn.run, turn.ended].includes(run);
 

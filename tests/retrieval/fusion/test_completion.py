@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.agent.nodes.support.fusion_weights import searched
-from anabranch.agent.nodes.support.state_records import Query
+from anabranch.retrieval.fusion.completion import queries_for
+from anabranch.types import Query
 
 QUERIES = [
     Query(text="Who built the weir?", weight=1.0, kind="asked"),
@@ -23,8 +23,8 @@ ALL = [query["text"] for query in QUERIES]
     ],
 )
 def test_a_retriever_searches_for_every_query(retriever: str, retrievers: tuple[str, ...]) -> None:
-    assert searched(QUERIES, retriever, retrievers) == ALL
+    assert queries_for(retriever, QUERIES, retrievers) == ALL
 
 
 def test_bm25_leaves_made_up_passages_to_the_others() -> None:
-    assert searched(QUERIES, "bm25", ("bm25", "dense")) == [ALL[0], "", ALL[2]]
+    assert queries_for("bm25", QUERIES, ("bm25", "dense")) == [ALL[0], "", ALL[2]]

@@ -8,21 +8,22 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
 
+from anabranch.agent.graph.settings_precedence import find_caller
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.caller import caller
 from anabranch.errors import UserError
 from anabranch.identity.audit_log import audit, is_audited
 from anabranch.identity.user import User
-from anabranch.readers.document import Chunk
+from anabranch.types import Chunk
 
 
-async def note(event: str, context: Context, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
+async def audit_run(event: str, settings: Context, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
     """Write a line on the run that this is within.
 
     Args:
         event: What is done.
-        context: The settings in force; they say who asks.
+        settings: Those in force; they say who asks.
         chunks: The passages that are shown, of which the log names the documents.
         **facts: JSON values.
 
@@ -32,16 +33,17 @@ async def note(event: str, context: Context, chunks: Iterable[Chunk] | None = No
     if not is_audited():
         return
     named = {} if chunks is None else {"documents": _documents(chunks)}
-    await audit(event, context.user, **_run(), corpus=context.corpus, **named, **facts)
+    await audit(event, settings.user, **_run(), corpus=settings.corpus, **named, **facts)
 
 
 @asynccontextmanager
-async def failure_noted(step: str) -> AsyncIterator[None]:
+async def audit_failure(step: str) -> AsyncIterator[None]:
     """Write a line where a step fails or is stopped, and let it."""
     try:
         yield
     except BaseException as error:
-        if is_audited():
+        # A pause for a person is no failure, though LangGraph raises it.
+        if is_audited() and not isinstance(error, GraphBubbleUp):
             event = "stopped" if isinstance(error, asyncio.CancelledError) else "failed"
             # Its name alone: a message may repeat words of the question.
             await audit(event, _user(), **_run(), step=step, error=type(error).__name__)
@@ -64,6 +66,6 @@ def _run() -> dict[str, Any]:
 
 def _user() -> User | None:
     try:
-        return caller(required=False)
+        return find_caller(required=False)
     except UserError:
         return None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.agent.nodes.support.drafts import draft_of
 from anabranch.agent.prompts import CREATE, GUARD
 from anabranch.errors import ModelError
+from anabranch.synthesis.drafts import read_draft
 
 LONG = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on which date?"
 DATED = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on 23 May 1962."
@@ -24,7 +24,7 @@ DATED = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that
     ],
 )
 def test_an_answer_in_the_words_of_the_question_is_one(question: str, answer: str) -> None:
-    assert draft_of(answer, window=1, told=(GUARD, CREATE), question=question)["answer"] == answer
+    assert read_draft(answer, window=1, instructions=(GUARD, CREATE), question=question)["answer"] == answer
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_an_answer_in_the_words_of_the_question_is_one(question: str, answer: st
 )
 def test_what_only_says_again_what_was_asked_or_told_is_none(question: str, reply: str) -> None:
     with pytest.raises(ModelError, match="holds no answer"):
-        draft_of(reply, window=1, told=(GUARD, CREATE), question=question)
+        read_draft(reply, window=1, instructions=(GUARD, CREATE), question=question)

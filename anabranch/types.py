@@ -1,7 +1,11 @@
-"""The records that the state is made of, such as a query, a candidate, a draft or a citation; JSON primitives only."""
+"""The plain types of the field: passages, queries, ranked lists, drafts, citations; nothing of ours is imported here.
+
+What checkpoints hold is made of JSON primitives. `Chunk` is the text of a passage, which no checkpoint holds.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
@@ -9,10 +13,17 @@ from pydantic import Field
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
 from typing_extensions import TypedDict
 
-from anabranch.citations.alignment import Grade
-from anabranch.parsing.yes_or_no import Judgement
-from anabranch.store.protocol import RankedList
-from anabranch.synthesis.budget import RouteName
+Arm = Literal["bm25", "dense"]
+"""A retriever of the corpus."""
+
+Grade = Literal["quoted", "found", "not_confirmed"]
+"""How a claim stands in the passages: word by word, in another form, or matched to none."""
+
+Judgement = Literal["entailed", "contradicted", "not_said"]
+"""Whether a claim follows from the words that are shown for it, is denied by them, or neither."""
+
+RouteName = Literal["compose", "create", "refine", "map_reduce", "installed"]
+"""A way of writing an answer."""
 
 AnswerStatus = Literal["", "answered", "not_confirmed", "not_found"]
 """What became of a question; empty before that is known.
@@ -21,10 +32,60 @@ AnswerStatus = Literal["", "answered", "not_confirmed", "not_found"]
 nothing, the model says that the passages do not tell, or the budget was spent.
 """
 
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One node of the chunk tree, as the store gives it back.
+
+    Attributes:
+        chunk_id: Content hash of document, position and text.
+        doc_id: Content hash of the document's source.
+        doc_key: The name evaluation knows the document by.
+        source: See `Document.source`.
+        title: See `Document.title`.
+        heading: Heading path, joined for display with " > ".
+        page: 1-based page where it starts, or None.
+        page_end: 1-based page where it ends, or None.
+        level: 0 root, 1 middle, 2 leaf.
+        parent_id: The chunk one level up, None for a root.
+        start: First character in the document's text.
+        end: One past the last character.
+        text: The characters in [start, end).
+        tokens: Length of `text` in the embedder's tokens.
+    """
+
+    chunk_id: str
+    doc_id: str
+    doc_key: str
+    source: str
+    title: str
+    heading: str
+    page: int | None
+    page_end: int | None
+    level: int
+    parent_id: str | None
+    start: int
+    end: int
+    text: str
+    tokens: int
+
+
 # What is counted, or stands at a place: an edited thread could make a budget larger by less than nothing.
 Count = Annotated[int, Field(ge=0)]
 # Far above any question, far below what an embedder or a model is held up by.
 Text = Annotated[str, Field(max_length=50_000)]
+
+
+class RankedList(TypedDict):
+    """One retriever's answer to one query, best first.
+
+    Attributes:
+        ids: Chunk ids, no duplicates.
+        scores: Raw scores of the arm (BM25, cosine), same length as `ids`, descending, python floats.
+    """
+
+    # Two lists and not pairs: a checkpoint holds each name once and not once for each passage.
+    ids: list[str]
+    scores: list[float]
 
 
 class Query(TypedDict):
@@ -100,12 +161,17 @@ class Evidence(TypedDict):
         reasons: For people.
         missing: What the next round should look for.
         digest: Names the set of passages that was judged.
+        scores: What was measured, by name, such as the best cosine.
     """
 
     verdict: Literal["", "enough", "thin", "nothing"]
     reasons: list[str]
     missing: str
     digest: str
+    scores: dict[str, float]
+
+
+NO_EVIDENCE = Evidence(verdict="", reasons=[], missing="", digest="", scores={})
 
 
 class Route(TypedDict):
@@ -122,12 +188,16 @@ class Draft(TypedDict):
         answer: Text, with [n] markers where the model put any.
         window: Windows read so far.
         keeps: Refine rounds in a row that kept it.
+        message_id: Id of the message that it was streamed as; absent or empty where none of it has been.
+        again: Whether the model was asked a second time, after a refusal.
         shown: The pieces of passages that it shows whole, by their markers; absent where a model wrote.
     """
 
     answer: Annotated[str, Field(max_length=400_000)]
     window: Count
     keeps: Count
+    message_id: NotRequired[Annotated[str, Field(max_length=200)]]
+    again: NotRequired[bool]
     shown: NotRequired[list[Excerpt]]
 
 
@@ -175,7 +245,7 @@ class Citation(TypedDict):
 
 
 class Verification(TypedDict):
-    """How well the passages support an answer; empty before `cite`.
+    """How well the passages support an answer.
 
     Attributes:
         claims: Statements that the answer makes.
@@ -196,14 +266,45 @@ class UnconfirmedClaim(TypedDict):
     """A statement of an answer that was matched to no passage, which is no verdict; the others are cited.
 
     Attributes:
+        grade: Always `not_confirmed`.
         text: What it says, without markers; of a very long one the beginning.
         reason: The one fact that is known of it: "£24.90 is in no passage"; mostly empty.
         nearest: The words of the passages that share most with it; empty where there are none.
     """
 
+    grade: Literal["not_confirmed"]
     text: str
     reason: str
     nearest: str
+
+
+class AnswerCheck(Verification):
+    """What became of the question, and how well the passages support the answer."""
+
+    status: AnswerStatus
+
+
+NOT_CHECKED = AnswerCheck(status="", claims=0, quoted=0, found=0, not_confirmed=0, checked="")
+
+
+class TurnRecord(TypedDict):
+    """What stays the same from the beginning of a turn to its end.
+
+    Attributes:
+        settings: Those that were given; a resumed run goes on with them (ADR 7).
+        access_digest: Names the access tags that the turn began with, without saying them.
+        generation: Of the corpus that the turn reads; 0 without a corpus.
+        filters: Only documents that match are searched.
+        question: As it was asked.
+        standalone_question: What it asks without the conversation before it.
+    """
+
+    settings: Annotated[dict[str, Any], Field(max_length=200)]
+    access_digest: Annotated[str, Field(max_length=64)]
+    generation: Count
+    filters: Annotated[dict[str, Any] | None, Field(max_length=1_000)]
+    question: Annotated[str, Field(max_length=10_000)]
+    standalone_question: Text
 
 
 class Degraded(TypedDict):

@@ -10,17 +10,24 @@ from weakref import ref
 
 import pytest
 
+from anabranch.agent.graph.bindings import NONE_BOUND
+from anabranch.agent.graph.dependencies import load_model
+from anabranch.agent.graph.running_turn import RunningTurn
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support import dependencies as resources
-from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
-from anabranch.agent.nodes.support.turn_generation import reading_generation
 from anabranch.errors import CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
+from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalModel, LocalServer
 from anabranch.models.usage import metered
 from anabranch.store import corpus_handles, stores
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import GENERATIONS, open_corpus, opened
+
+
+def turn_of(context: Context, generation: int = 0) -> RunningTurn:
+    record = {"settings": {}, "access_digest": "", "generation": generation, "filters": None, "question": ""}
+    runtime: Any = None
+    return RunningTurn("grade", {"turn": record, "trace": []}, context, NONE_BOUND, runtime)
 
 
 @pytest.fixture
@@ -39,7 +46,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(path)
         return await open_corpus(path, *rest)
 
-    monkeypatch.setattr(resources, "open_corpus", noted)
+    monkeypatch.setattr(stores, "open_corpus", noted)
     return paths
 
 
@@ -51,24 +58,23 @@ async def grown(corpus: Path, name: str) -> None:
 
 async def test_later_steps_do_not_look_again(corpus: Path, looks: list[str]) -> None:
     context = Context(corpus=str(corpus))
-    first = await corpus_of(context)
+    first = await turn_of(context).corpus()
     assert len(looks) == 1
-    with reading_generation(first.generation):
-        assert await corpus_of(context) is first
+    assert await turn_of(context, first.generation).corpus() is first
     assert len(looks) == 1
-    assert await corpus_of(context) is first
+    assert await turn_of(context).corpus() is first
     assert len(looks) == 2
 
 
 async def test_each_turn_has_the_generation_that_it_began_with(corpus: Path) -> None:
     context = Context(corpus=str(corpus))
-    before = await corpus_of(context)
+    before = await turn_of(context).corpus()
     await grown(corpus, "mill")
-    after = await corpus_of(context)
+    after = await turn_of(context).corpus()
     assert after.generation > before.generation
     for reader, holds_mill in ((before, False), (after, True)):
-        with metered() as said, reading_generation(reader.generation):
-            assert await corpus_of(context) is reader
+        with metered() as said:
+            assert await turn_of(context, reader.generation).corpus() is reader
         assert said.failures == []
         (found,) = await reader.search("bm25", ["mill"], 5, Scope())
         assert bool(found["ids"]) == holds_mill
@@ -76,15 +82,16 @@ async def test_each_turn_has_the_generation_that_it_began_with(corpus: Path) -> 
 
 async def test_a_generation_that_is_not_kept_gives_way_to_the_present_one_and_it_is_said_once(corpus: Path) -> None:
     context = Context(corpus=str(corpus))
-    first = (await corpus_of(context)).generation
+    first = (await turn_of(context).corpus()).generation
     for number in range(GENERATIONS):
         await grown(corpus, f"mill {number}")
-        present = await corpus_of(context)
+        present = await turn_of(context).corpus()
     assert opened(str(corpus), first) is None
-    with metered() as said, reading_generation(first) as turn:
-        assert await corpus_of(context) is present
-        assert await corpus_of(context) is present
-    assert turn.number == present.generation
+    with metered() as said:
+        turn = turn_of(context, first)
+        assert await turn.corpus() is present
+        assert await turn.corpus() is present
+    assert turn.generation == present.generation
     (reason,) = said.failures
     assert f"generation {first} " in reason
     assert f"generation {present.generation}" in reason
@@ -92,33 +99,31 @@ async def test_a_generation_that_is_not_kept_gives_way_to_the_present_one_and_it
 
 async def test_what_is_hidden_in_the_middle_of_a_turn_is_not_shown_any_more(corpus: Path) -> None:
     context = Context(corpus=str(corpus))
-    before = await corpus_of(context)
+    before = await turn_of(context).corpus()
     (found,) = await before.search("bm25", ["weir"], 5, Scope())
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], corpus, access=["board"])
-    await corpus_of(context)
-    with reading_generation(before.generation):
-        assert await corpus_of(context) is before
+    await turn_of(context).corpus()
+    assert await turn_of(context, before.generation).corpus() is before
     assert await before.chunks(found["ids"], Scope()) == {}
     assert (await before.search("bm25", ["weir"], 5, Scope()))[0]["ids"] == []
 
 
 async def test_another_folder_in_the_place_of_the_corpus_ends_the_turn(corpus: Path) -> None:
     context = Context(corpus=str(corpus))
-    before = await corpus_of(context)
+    before = await turn_of(context).corpus()
     corpus.rename(corpus.with_name("former"))
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], corpus)
-    with reading_generation(before.generation):
-        assert await corpus_of(context) is before
+    assert await turn_of(context, before.generation).corpus() is before
     with pytest.raises(CorpusNotFoundError, match="not there any more"):
         await before.search("bm25", ["weir"], 5, Scope())
-    assert await corpus_of(context) is not before
+    assert await turn_of(context).corpus() is not before
 
 
 async def test_corpora_are_told_apart_and_few_are_held_open(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = corpus.with_name("other")
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], other)
     first, second = Context(corpus=str(corpus)), Context(corpus=str(other))
-    one, two = await corpus_of(first), await corpus_of(second)
+    one, two = await turn_of(first).corpus(), await turn_of(second).corpus()
     assert one.generation == two.generation
     assert (opened(str(corpus), one.generation), opened(str(other), two.generation)) == (one, two)
     assert one is not two
@@ -159,8 +164,8 @@ async def test_a_server_of_ones_own_may_take_longer_unless_a_number_is_set(
     async def found(*, anew: bool) -> LocalModel:
         return LocalModel("stub", LocalServer("Ollama", 9, "/api/tags"))
 
-    monkeypatch.setattr(resources, "find_model", found)
+    monkeypatch.setattr(local_servers, "find_model", found)
     monkeypatch.setenv("OPENAI_API_KEY", "stub")
-    chat = await model_of(Context(**settings))
+    chat = await load_model(Context(**settings))
     assert chat is not None
     assert chat.settings.timeout == seconds

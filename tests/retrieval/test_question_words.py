@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import pytest
 
-from anabranch.agent.nodes.support.question_words import as_searched, light_terms, own_words, shown_queries
+from anabranch.retrieval.question_words import find_light_terms, find_own_words, list_queries, respell_question
 from anabranch.text.function_words import LIGHT
+from anabranch.types import Query
 
 
-def _state(asked: str, other: str, kind: str) -> Any:
-    queries = [{"text": asked, "weight": 1.0, "kind": "asked"}, {"text": other, "weight": 0.5, "kind": kind}]
-    return cast("Any", {"queries": queries, "standalone_question": asked})
+def _queries(asked: str, other: str, kind: str) -> list[Query]:
+    return [Query(text=asked, weight=1.0, kind="asked"), Query(text=other, weight=0.5, kind=kind)]
 
 
 @pytest.mark.parametrize(
@@ -23,16 +21,16 @@ def _state(asked: str, other: str, kind: str) -> Any:
     ],
 )
 def test_a_word_in_another_form_is_shown_as_the_reader_wrote_it(asked: str, other: str, word: str, own: str) -> None:
-    state = _state(asked, other, "form")
-    assert as_searched(state) == other
-    assert shown_queries(state) == [asked]
-    assert own_words(state)[word] == own
+    queries = _queries(asked, other, "form")
+    assert respell_question(asked, queries) == other
+    assert list_queries(queries) == [asked]
+    assert find_own_words(asked, queries)[word] == own
 
 
 def test_a_correction_is_shown() -> None:
-    state = _state("Where is the boilr?", "Where is the boiler?", "spelling")
-    assert shown_queries(state) == ["Where is the boilr?", "Where is the boiler?"]
-    assert own_words(state) == {}
+    queries = _queries("Where is the boilr?", "Where is the boiler?", "spelling")
+    assert list_queries(queries) == ["Where is the boilr?", "Where is the boiler?"]
+    assert find_own_words("Where is the boilr?", queries) == {}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +44,7 @@ def test_a_correction_is_shown() -> None:
 def test_words_of_any_question_are_light_in_its_own_language(
     question: str, words: dict[str, str], light: set[str]
 ) -> None:
-    assert light_terms(words, question) == light
+    assert find_light_terms(words, question) == light
 
 
 def test_every_language_with_a_table_has_such_words() -> None:

@@ -17,20 +17,19 @@ from pydantic import Field, TypeAdapter, ValidationError
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
 from typing_extensions import TypedDict
 
+from anabranch.agent.graph.settings_precedence import digest_access
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.settings_precedence import reader_of
 from anabranch.errors import SettingsError, ThreadStateError
-from anabranch.readers.document import Chunk
+from anabranch.types import Chunk
 
 MAX_PROBLEMS = 3
 
 _LENGTHS = {
-    "question": 50_000, "filters": 1_000, "active_filters": 1_000, "settings": 200,
-    "original_question": 10_000, "standalone_question": 50_000, "message_id": 200, "access_digest": 64,
-    "answer": 400_000, "queries": 64, "query_texts": 64, "ranked_lists": 1_000, "candidates": 200_000,
-    "external_passages": 200_000, "texts": 400_000, "passages": 10_000, "windows": 100_000, "excerpts": 10_000,
-    "partials": 100_000, "drafts": 100, "citations": 10_000, "unconfirmed": 10_000, "degraded": 10_000, "trace": 10_000,
+    "question": 50_000, "filters": 1_000, "settings": 200, "answer": 400_000, "queries": 64, "query_texts": 64,
+    "ranked_lists": 1_000, "candidates": 200_000, "external_passages": 200_000, "texts": 400_000, "passages": 10_000,
+    "windows": 100_000, "excerpts": 10_000, "partials": 100_000, "drafts": 100, "message_id": 200, "claims": 20_000,
+    "degraded": 10_000, "trace": 10_000,
 }  # fmt: skip
 """Items, or characters of a text: far above what a turn makes of any settings, far below what a process cannot bear."""
 
@@ -47,7 +46,7 @@ def _shape(of: type, besides: frozenset[str] = _OF_OTHERS) -> TypeAdapter[Any]:
     """Return what checks a state; channels that are absent are no concern of it, nor are those that others check."""
     hints = {name: hint for name, hint in get_type_hints(of).items() if name not in besides}
     if "external_passages" in hints:
-        hints["external_passages"] = dict[str, TypedDict("Brought", get_type_hints(Chunk))]  # type: ignore[operator,misc]  # made here
+        hints["external_passages"] = dict[str, TypedDict("ExternalPassage", get_type_hints(Chunk))]  # type: ignore[operator,misc]  # made here
     fields = {
         name: Annotated[hint, Field(max_length=_LENGTHS[name])] if name in _LENGTHS else hint
         for name, hint in hints.items()
@@ -66,16 +65,19 @@ def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
     Raises:
         ThreadStateError: A channel has the wrong shape, is too long, or is missing.
     """
+    # A turn that never began, or was begun by a version that kept it in other channels.
+    if "turn" in of.__annotations__ and not state.get("turn"):
+        raise _unusable("it has no 'turn'")
     try:
         _shape(of).validate_python(state, strict=True)
     except ValidationError as error:
-        raise _unusable(_told(error)) from error
+        raise _unusable(_list_problems(error)) from error
     try:
         yield
     except KeyError as error:
         if error.args and error.args[0] in State.__annotations__ and error.args[0] not in state:
-            told = f"it has no {error.args[0]!r}"
-            raise _unusable(told) from error
+            problems = f"it has no {error.args[0]!r}"
+            raise _unusable(problems) from error
         raise
 
 
@@ -90,33 +92,33 @@ def check_values(values: Mapping[str, Any]) -> None:
     try:
         _shape(State, frozenset({"messages"})).validate_python(values, strict=True)
     except ValidationError as error:
-        raise _unwritable(_told(error)) from error
+        raise _unwritable(_list_problems(error)) from error
     for name, value in values.items():
         if len(json.dumps(value)) > MAX_VALUE:
             raise _unwritable(f"{name[:80]}: more than {MAX_VALUE:,} characters as JSON")
 
 
-def _unwritable(told: str) -> ThreadStateError:
-    msg = f"These values cannot be written into a thread: {told}."
+def _unwritable(problems: str) -> ThreadStateError:
+    msg = f"These values cannot be written into a thread: {problems}."
     return ThreadStateError(msg, hint="Write what a step of the graph would.")
 
 
-def _told(error: ValidationError) -> str:
+def _list_problems(error: ValidationError) -> str:
     problems = error.errors(include_input=False, include_url=False, include_context=False)[:MAX_PROBLEMS]
     return "; ".join(f"{'.'.join(map(str, item['loc']))[:80]}: {item['msg']}" for item in problems)
 
 
-def _unusable(told: str) -> ThreadStateError:
-    return ThreadStateError(f"The state of this thread cannot be used: {told}.", hint="Ask the question again.")
+def _unusable(problems: str) -> ThreadStateError:
+    return ThreadStateError(f"The state of this thread cannot be used: {problems}.", hint="Ask the question again.")
 
 
-def hold_to_reader(state: Mapping[str, Any], context: Context) -> None:
+def hold_to_reader(state: Mapping[str, Any], settings: Context) -> None:
     """Go on only for a caller with the access tags that the run began with: its text is made of what they open.
 
     Raises:
         SettingsError: The caller has others.
     """
-    if "access_digest" in state and state["access_digest"] != reader_of(context):
+    if "turn" in state and state["turn"]["access_digest"] != digest_access(settings):
         msg = "This run was begun with other access tags than yours."
         raise SettingsError(msg, hint="Resume it with the tags that it began with, or ask the question anew.")
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from langchain_core.runnables.config import set_config_context
 
+from anabranch.agent.graph.settings_precedence import locked_settings, resolve_settings
 from anabranch.agent.nodes.settings import REACHING, Context
-from anabranch.agent.nodes.support.settings_precedence import in_force, locked
 from anabranch.errors import SettingsError
 from anabranch.identity import AUTH_USER, User, as_operator
 from anabranch.models.embedders import load_embedder
@@ -43,7 +43,7 @@ def _several_people(monkeypatch: pytest.MonkeyPatch) -> None:
 def choose(**given: Any) -> Context:
     """Return what is in force for a person who gives something."""
     with set_config_context({"configurable": {AUTH_USER: PERSON}}) as within:
-        found: Context = within.run(in_force, Context(**given))
+        found: Context = within.run(resolve_settings, Context(**given))
     return found
 
 
@@ -62,7 +62,7 @@ def test_whatever_takes_text_of_the_callers_own_is_known_to_name_a_place_or_an_a
     assert set(GIVEN) == set(REACHING)
 
 
-def test_whatever_its_description_says_of_folders_and_machines_is_locked() -> None:
+def test_whatever_its_description_says_of_folders_and_machines_is_locked_settings() -> None:
     words = ("folder", "address", "files on this machine", "paths", "://", "server")
     told = {
         name
@@ -95,16 +95,16 @@ def test_a_thread_opens_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     with set_config_context({"configurable": {AUTH_USER: PERSON}}) as within:
         for name, value in GIVEN.items():
             with pytest.raises(SettingsError, match=f"'{name}' is fixed"):
-                within.run(in_force, None, {name: value})
+                within.run(resolve_settings, None, {name: value})
 
 
 def test_each_is_freed_by_its_name_and_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_UNLOCK", '["model"]')
     assert choose(model="openai:gpt-5").model == "openai:gpt-5"
-    assert set(locked()) == set(REACHING) - {"model"}
+    assert set(locked_settings()) == set(REACHING) - {"model"}
     monkeypatch.setenv("ANABRANCH_LOCK", '["model"]')
     environment.cache_clear()
-    assert "model" in locked()
+    assert "model" in locked_settings()
 
 
 @pytest.mark.parametrize("unlock", ['["modle"]', '["top_k"]', '["corpus"]', '["access"]', "model", "{}", ""])
@@ -117,14 +117,14 @@ def test_what_cannot_be_freed_is_said_to_everybody(unlock: str, monkeypatch: pyt
 
 def test_whoever_uses_their_own_machine_chooses_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     with as_operator():
-        assert in_force(Context(**GIVEN)).verify_model == "/etc"
+        assert resolve_settings(Context(**GIVEN)).verify_model == "/etc"
     monkeypatch.delenv("ANABRANCH_AUTH")
     environment.cache_clear()
-    assert in_force(Context(**GIVEN)).verify_model == "/etc"
-    assert locked() == ()
+    assert resolve_settings(Context(**GIVEN)).verify_model == "/etc"
+    assert locked_settings() == ()
     monkeypatch.setenv("ANABRANCH_LOCK", json.dumps(["top_k"]))
     environment.cache_clear()
-    assert locked() == ("top_k",)
+    assert locked_settings() == ("top_k",)
 
 
 @pytest.mark.parametrize("through_a_link", [False, True])

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of
-from anabranch.extracts.best_passages import lines_of
-from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
+from anabranch.types import Chunk
+
+if TYPE_CHECKING:
+    from anabranch.store.protocol import CorpusReader
+    from anabranch.types import Candidate, Passage
 
 NEAREST = 3
 PREVIEW_CHARS = 160
@@ -35,34 +37,49 @@ class NearestPassages:
         return "\n".join((f"{self.phrases['nearest']}:", *self.lines)) if self.lines else ""
 
 
-async def nearest_passages(context: Context, state: State, said: str = "") -> NearestPassages:
+def select_leaves(candidates: Sequence[Candidate], passages: Sequence[Passage]) -> list[str]:
+    """Return the ids of the leaves that the passages stand for, best first."""
+    # In the order of the candidates, which is that of relevance; passages are merged, and their order is another.
+    kept = {leaf for passage in passages for leaf in passage["leaves"]}
+    return [candidate["id"] for candidate in candidates if candidate["id"] in kept]
+
+
+async def find_nearest(
+    corpus: CorpusReader, chunks: Sequence[Chunk], question: str, asked: str, answer: str = ""
+) -> NearestPassages:
     """Return the best leaves; a parent would begin with words that nobody looked for.
 
-    Of an answer that a model wrote (`said`) the leaves with most of the words that it adds to the question come first:
-    if it is right after all, it is seen there.
+    Where a model answered, the leaves with most of the words that it adds to the question come first: if it is right
+    after all, it is seen there.
+
+    Args:
+        corpus: Analyses the words.
+        chunks: Leaves that were found, best first; without an answer the first `NEAREST` are enough.
+        question: As it was asked; the phrases are in its language.
+        asked: The question as it stands alone.
+        answer: What a model wrote; empty where none did.
     """
-    # In the order of the candidates, which is that of relevance; passages are merged, and their order is another.
-    kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
-    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
-    near = await _compared(context, state, ids if said else ids[:NEAREST], said)
+    near = await _compare(corpus, chunks, asked, answer) if chunks else []
     # A short question does not tell its language; the documents are most likely in the reader's.
     read = " ".join(chunk.text for chunk, _ in near)
-    return NearestPassages(tuple(line for _, line in near), phrases_for(state["original_question"], language_of(read)))
+    return NearestPassages(tuple(line for _, line in near), phrases_for(question, language_of(read)))
 
 
-async def _compared(context: Context, state: State, ids: list[str], said: str) -> list[tuple[Chunk, str]]:
-    if not ids:
-        return []
-    corpus = await corpus_of(context)
-    found = await chunks_of(context, state, ids, corpus=corpus)
-    chunks = [found[chunk_id] for chunk_id in ids if chunk_id in found]
+async def _compare(corpus: CorpusReader, chunks: Sequence[Chunk], asked: str, answer: str) -> list[tuple[Chunk, str]]:
+    """Return the nearest leaves, each with its line."""
+    from anabranch.extracts.best_passages import lines_of
+
     by_chunk = await asyncio.to_thread(lambda: [lines_of(chunk) for chunk in chunks])
-    texts = [state["standalone_question"], said, *chain.from_iterable(by_chunk)]
-    asked, answered, *analysed = map(set, await corpus.analyse(texts))
+    asked_terms, answer_terms, *analysed = map(
+        set, await corpus.analyse([asked, answer, *chain.from_iterable(by_chunk)])
+    )
     terms = iter(analysed)
     near = list[tuple[int, Chunk, str]]()
     for chunk, pieces in zip(chunks, by_chunk, strict=True):
-        shared = [(len(have & (answered - asked)), len(have & asked)) for have in (next(terms) for _ in pieces)]
+        shared = [
+            (len(have & (answer_terms - asked_terms)), len(have & asked_terms))
+            for have in (next(terms) for _ in pieces)
+        ]
         best = max(shared)
         near.append((best[0], chunk, _line(chunk, pieces[shared.index(best)])))
     near.sort(key=itemgetter(0), reverse=True)

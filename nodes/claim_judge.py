@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.context_window import Row, fitting
-from anabranch.agent.nodes.support.dependencies import corpus_of, max_concurrency
-from anabranch.agent.nodes.support.drafts import prompt
+from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
 from anabranch.citations.alignment import Aligned
 from anabranch.citations.check_pool import check
@@ -21,9 +18,11 @@ from anabranch.models.chat import Chat
 from anabranch.models.entailment import load_entailment
 from anabranch.models.provider_errors import failures_of
 from anabranch.parsing.numbered_lines import read_quotes
-from anabranch.parsing.yes_or_no import Judgement
 from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.synthesis.context_window import Row, fitting_rows
+from anabranch.synthesis.drafts import fill_prompt
 from anabranch.text.normalization import squeeze
+from anabranch.types import Judgement
 
 # What was checked, for people, by the setting `verify`.
 JUDGED = {
@@ -75,16 +74,16 @@ class JudgedClaims:
     whole: int
 
 
-async def with_quotes(context: Context, chat: Chat, found: Attribution, question: str) -> Attribution:
+async def ask_for_quotes(turn: Turn, chat: Chat, found: Attribution, question: str) -> Attribution:
     """Ask the model for the words that say what the program could not place, and look those up."""
     unplaced = found.unplaced[:MOST_QUOTED]
     stated = "\n".join(f"{number}. {text}" for number, (_, text) in enumerate(unplaced, start=1))
     rows = [(number, each.label, each.text) for number, each in found.passages.items()]
     reply = QUOTE_TOKENS * len(unplaced)
-    held = await _fitting(context, chat, rows, f"{GUARD} {QUOTE} {question} {stated}", reply=reply)
-    if not unplaced or not held:
+    fitting = await _fit(turn, chat, rows, f"{GUARD} {QUOTE} {question} {stated}", reply=reply)
+    if not unplaced or not fitting:
         return found
-    user = prompt(wrap(held, new_nonce()), question, QUOTE, f"Statements:\n{stated}")
+    user = fill_prompt(wrap(fitting, new_nonce()), question, QUOTE, f"Statements:\n{stated}")
     quotes = read_quotes(await chat.ask(GUARD, user, max_tokens=reply))
     places = {at: quotes[number] for number, (at, _) in enumerate(unplaced, start=1) if number in quotes}
     return await check(lambda limit: found.quoted(places, limit))
@@ -99,11 +98,11 @@ def to_judge(found: Attribution) -> list[tuple[int, str]]:
     return sorted(held + [(at, claim) for at, claim in found.unplaced if not found.found[at][1].reason])
 
 
-async def judged(context: Context, chat: Chat | None, found: Attribution, question: str, calls: int) -> JudgedClaims:
+async def judge_claims(turn: Turn, chat: Chat | None, found: Attribution, question: str, calls: int) -> JudgedClaims:
     """Judge each claim by the words that are nearest to it, by the check that is chosen; it lifts a claim or marks it.
 
     Args:
-        context: The settings.
+        turn: The turn.
         chat: The chat model; `nli` needs none.
         found: The claims.
         question: That they answer.
@@ -112,13 +111,13 @@ async def judged(context: Context, chat: Chat | None, found: Attribution, questi
     Raises:
         ModelError: No call succeeded.
     """
-    claims = await asyncio.to_thread(_with_windows, found, question)
-    asked = claims if context.verify == "nli" else claims[:calls]
+    settings, claims = turn.settings, await asyncio.to_thread(_with_windows, found, question)
+    asked = claims if settings.verify == "nli" else claims[:calls]
     outcomes: Sequence[JudgeWord | None] = []
-    if context.verify == "nli":
-        outcomes = await asyncio.to_thread(_by_inference, context.verify_model or "", asked)
+    if settings.verify == "nli":
+        outcomes = await asyncio.to_thread(_by_inference, settings.verify_model or "", asked)
     elif chat is not None and asked:
-        outcomes = await _by_chat(chat, asked, question)
+        outcomes = await _by_chat(chat, asked, question, turn.concurrency)
     # Not strict: without a model nothing came of any.
     read: list[tuple[ToJudge, JudgeWord]] = [
         (each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None
@@ -143,12 +142,12 @@ def _by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[JudgeWord 
     return load_entailment(folder).judge(words) if words else []
 
 
-async def _by_chat(chat: Chat, claims: Sequence[ToJudge], question: str) -> list[JudgeWord | None]:
+async def _by_chat(chat: Chat, claims: Sequence[ToJudge], question: str, concurrency: int) -> list[JudgeWord | None]:
     """Ask about each claim in a call of its own; None where the call failed, or the reply is neither yes nor no.
 
     Of a numbered list a model of 1.5 billion parameters finds hardly one statement entailed.
     """
-    gate = asyncio.Semaphore(max_concurrency())
+    gate = asyncio.Semaphore(concurrency)
 
     async def one(each: ToJudge) -> float | None:
         async with gate:
@@ -178,6 +177,8 @@ def _after(one: Aligned, window: ClaimWindow, judgement: Judgement) -> Aligned:
     return Aligned("not_confirmed", reason=DOUBTS[judgement], nearest=squeeze(window.words)[:LONGEST_NEAREST])
 
 
-async def _fitting(context: Context, chat: Chat, rows: Sequence[Row], asked: str, *, reply: int) -> list[Row]:
-    corpus = await corpus_of(context)
-    return await asyncio.to_thread(fitting, context, corpus.embedder, chat, rows, asked, reply=reply)
+async def _fit(turn: Turn, chat: Chat, rows: Sequence[Row], asked: str, *, reply: int) -> list[Row]:
+    embedder = (await turn.corpus()).embedder
+    context = turn.settings.context_tokens or chat.context_tokens
+    window = turn.settings.window_tokens
+    return await asyncio.to_thread(fitting_rows, embedder, rows, asked, context=context, window=window, reply=reply)

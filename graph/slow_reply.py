@@ -8,37 +8,31 @@ from contextlib import asynccontextmanager
 from itertools import chain, zip_longest
 from typing import Any, cast
 
-from langgraph.config import get_stream_writer
-
-from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
-from anabranch.agent.nodes.support.fusion_weights import CORPUS_RETRIEVERS
+from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import AnabranchError
-from anabranch.extracts.best_passages import MOST_LEAVES, best_passages
-from anabranch.extracts.passage_answer import place_line, written_answer
 from anabranch.models.usage import note_failure
-from anabranch.store.protocol import Arm
+from anabranch.retrieval import CORPUS_RETRIEVERS
 from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
+from anabranch.types import Arm
 
 # After so many seconds without a word of the model the reader sees what was found.
 WAIT_SECONDS = 20.0
-# Leaves that are read for it: one without room is passed over.
-READ = 2 * MOST_LEAVES
+# Leaves that are read for it, twice as many as are shown at most: one without room is passed over.
+READ = 6
 
 
 @asynccontextmanager
-async def shown_meanwhile(step: str, context: Context, state: Mapping[str, Any]) -> AsyncIterator[Callable[[], object]]:
+async def awaiting_model(step: str, turn: Turn, state: Mapping[str, Any]) -> AsyncIterator[Callable[[], object]]:
     """Put the best passages into the `custom` stream if the model is still awaited after `WAIT_SECONDS`.
 
     Yields what says that its first words are there, and that nothing may take their place any more.
     """
-    write = get_stream_writer()
 
     async def show() -> None:
         await asyncio.sleep(WAIT_SECONDS)
-        if text := await _found(context, state):
-            write({"step": step, "status": "waiting", "answer": text})
+        if text := await _write_found(turn, state):
+            turn.show(step=step, status="waiting", answer=text)
 
     task = asyncio.create_task(show())
     try:
@@ -52,21 +46,23 @@ async def shown_meanwhile(step: str, context: Context, state: Mapping[str, Any])
             raise failure
 
 
-async def _found(context: Context, state: Mapping[str, Any]) -> str:
+async def _write_found(turn: Turn, state: Mapping[str, Any]) -> str:
     """Return the best passages as Markdown; empty where there are none."""
-    ids = _ids(state) or await _searched(context, state)
-    found = await chunks_of(context, state, ids[:READ])
+    from anabranch.extracts.best_passages import best_passages
+    from anabranch.extracts.passage_answer import place_line, written_answer
+
+    ids = _best_ids(state) or await _search(turn, state)
+    found = await turn.chunks(ids[:READ])
     leaves = [found[chunk_id] for chunk_id in ids[:READ] if chunk_id in found]
     passages = await asyncio.to_thread(best_passages, leaves)
-    question = state.get("original_question") or state["standalone_question"]
-    words = phrases_for(question, language_of(" ".join(each.text for each in passages)))
+    words = phrases_for(state["turn"]["question"], language_of(" ".join(each.text for each in passages)))
     firsts = [each.leaves[0].chunk for each in passages]
     places = [place_line(chunk.source, chunk.page, chunk.heading) for chunk in firsts]
     shown = list(zip(places, passages, strict=True))
     return await asyncio.to_thread(written_answer, words["meanwhile"], shown) if shown else ""
 
 
-def _ids(state: Mapping[str, Any]) -> list[str]:
+def _best_ids(state: Mapping[str, Any]) -> list[str]:
     """Return the ids of what the turn has found so far, best first: of a branch those of its window."""
     if "excerpts" in state:
         return list(dict.fromkeys(excerpt["id"] for excerpt in state["excerpts"]))
@@ -75,13 +71,12 @@ def _ids(state: Mapping[str, Any]) -> list[str]:
     return [chunk_id for chunk_id in ids if chunk_id in kept] if kept else ids
 
 
-async def _searched(context: Context, state: Mapping[str, Any]) -> list[str]:
+async def _search(turn: Turn, state: Mapping[str, Any]) -> list[str]:
     """Search for the question alone, where the model is asked before anything was searched for."""
-    arms: list[Arm] = [cast("Arm", each) for each in CORPUS_RETRIEVERS if each in context.retrievers]
+    arms: list[Arm] = [cast("Arm", each) for each in CORPUS_RETRIEVERS if each in turn.settings.retrievers]
     if not arms:
         return []
-    corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
-    question = [state["standalone_question"]]
-    lists = [(await corpus.search(arm, question, READ, scope))[0]["ids"] for arm in arms]
+    corpus, question = await turn.corpus(), [state["turn"]["standalone_question"]]
+    lists = [(await corpus.search(arm, question, READ, turn.scope))[0]["ids"] for arm in arms]
     # In turns: the first of each retriever come first.
     return list(dict.fromkeys(each for each in chain.from_iterable(zip_longest(*lists)) if each is not None))

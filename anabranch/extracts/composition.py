@@ -1,0 +1,135 @@
+"""Writes the answer that needs no model: the best passages whole, and where each of them stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anabranch.citations.citation_record import CitationRecord, piece_of
+from anabranch.extracts.best_passages import ShownPassage, shared_weight
+from anabranch.extracts.passage_answer import place_line, written_answer
+from anabranch.text.language import language_of
+from anabranch.text.phrases import phrases_for
+from anabranch.types import Chunk, Excerpt
+
+if TYPE_CHECKING:
+    from anabranch.store.protocol import CorpusReader, Scope
+
+# Pieces of passages that are compared by meaning: embedding one takes some milliseconds.
+MAX_COMPARED = 60
+
+
+async def mark_best(
+    passages: Sequence[ShownPassage],
+    question: str,
+    idf: Mapping[str, float],
+    corpus: CorpusReader,
+    *,
+    by_meaning: bool,
+) -> list[ShownPassage]:
+    """Return the passages with the piece of each that fits the question best.
+
+    Args:
+        passages: Those that are shown.
+        question: As it was searched for.
+        idf: The question's analysed terms, each with its inverse document frequency.
+        corpus: Analyses the pieces.
+        by_meaning: Whether its embedder compares them too, where they are not too many.
+    """
+    spans = await asyncio.to_thread(lambda: [each.pieces for each in passages])
+    texts = [each.text[start:end] for each, found in zip(passages, spans, strict=True) for start, end in found]
+    worth = np.array([shared_weight(idf, terms) for terms in await corpus.analyse(texts)])
+    if by_meaning and len(texts) <= MAX_COMPARED:
+        vectors = np.asarray(await asyncio.to_thread(corpus.embedder.embed, [question, *texts]))
+        worth = worth + vectors[1:] @ vectors[0]
+    ends = np.cumsum([len(found) for found in spans])[:-1]
+    parts = zip(passages, spans, np.split(worth, ends), strict=True)
+    return [each.fitting(found[int(np.argmax(part))]) if found else each for each, found, part in parts]
+
+
+async def write_passages(
+    passages: Sequence[ShownPassage], question: str, corpus: CorpusReader, scope: Scope, *, is_weak: bool
+) -> str:
+    """Return the answer as Markdown: what it is, in the language of the reader, and the passages.
+
+    Args:
+        passages: Those that are shown.
+        question: As it was asked; the phrases are in its language.
+        corpus: Knows where in a document the words of a passage stand.
+        scope: What the caller may see.
+        is_weak: Whether the answer says that the passages match weakly.
+    """
+    # A short question does not tell its language; the documents are most likely in the reader's.
+    words = phrases_for(question, language_of(" ".join(each.text for each in passages)))
+    first = words["weak_passages" if is_weak else "passages"]
+    places = await _place_lines(passages, corpus, scope)
+    return await asyncio.to_thread(written_answer, first, list(zip(places, passages, strict=True)))
+
+
+async def _place_lines(passages: Sequence[ShownPassage], corpus: CorpusReader, scope: Scope) -> list[str]:
+    """Return where the best words of each passage stand: it may run over several pages and sections."""
+    leaves = [each.best_leaf for each in passages]
+    spots = [
+        (leaf.chunk.doc_id, each.best_from(leaf.start, leaf.end)) for leaf, each in zip(leaves, passages, strict=True)
+    ]
+    places = await corpus.places(spots, scope)
+    # Passages of external retrievers have no place in the corpus.
+    return [
+        place_line(
+            leaf.chunk.source,
+            leaf.chunk.page if place.page is None else place.page,
+            place.heading or leaf.chunk.heading,
+        )
+        for leaf, place in zip(leaves, places, strict=True)
+    ]
+
+
+def list_excerpts(passages: Sequence[ShownPassage], parents: Mapping[str, str]) -> list[Excerpt]:
+    """Return what is shown as pieces of other passages.
+
+    Args:
+        passages: Those that are shown.
+        parents: For each leaf of them the id of the passage that stands for it.
+    """
+    pieces = (
+        (each, list(leaves), parent)
+        for each in passages
+        for parent, leaves in groupby(each.leaves, lambda leaf: parents[leaf.chunk.chunk_id])
+    )
+    return [
+        Excerpt(
+            number=each.number,
+            id=parent,
+            start=leaves[0].start,
+            end=leaves[-1].end,
+            best=each.best_from(leaves[0].start, leaves[-1].end),
+        )
+        for each, leaves, parent in pieces
+    ]
+
+
+def shown_records(excerpts: Mapping[int, Excerpt], chunks: Mapping[str, Chunk]) -> list[CitationRecord]:
+    """Return a record for each piece that an answer shows: its words stand there, whatever they answer.
+
+    Args:
+        excerpts: What the draft shows, by numbers of their own: pieces that touch share a marker.
+        chunks: Their chunks; passages that are gone by now have no record.
+    """
+    quotes = {number: piece_of(chunks[each["id"]], each) for number, each in excerpts.items() if each["id"] in chunks}
+    return [
+        CitationRecord(
+            marker=excerpts[number]["number"],
+            number=number,
+            chunk_id=excerpts[number]["id"],
+            claim="",
+            grade="quoted",
+            quote=quote,
+            start=0,
+            end=len(quote),
+        )
+        for number, quote in quotes.items()
+    ]

@@ -1,0 +1,102 @@
+"""What a model that writes is asked, and what becomes of its reply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from anabranch.errors import ModelError
+from anabranch.parsing import read_answer
+from anabranch.parsing.answer_reply import MARKER
+from anabranch.safety.prompt_envelope import OPENING
+from anabranch.safety.prompt_template import filled, is_template
+from anabranch.types import Chunk, Draft
+
+if TYPE_CHECKING:
+    from anabranch.models.chat import Chat
+
+# Characters of the instructions that no answer begins with.
+_BEGINNING = 80
+_WORDS = re.compile(r"\w+")
+
+
+def fill_prompt(passages: str, question: str, ask: str, *between: str, existing: str = "") -> str:
+    """Return a user message: passages first, so that a server which has read them can go on from there.
+
+    Args:
+        passages: In their envelope.
+        question: That the model answers.
+        ask: What it is asked to do; a template of the user's says by placeholders where the other parts go.
+        *between: Further parts, which stand before `ask`.
+        existing: The answer so far.
+    """
+    if is_template(ask):
+        return filled(ask, context_str=passages, query_str=question, existing_answer=existing)
+    so_far = [f"Answer so far: {existing}"] if existing else []
+    return "\n\n".join([passages, f"Question: {question}", *so_far, *between, ask])
+
+
+def label(chunk: Chunk) -> str:
+    """Return how a passage is introduced to the model: title, heading and page."""
+    page = f"p. {chunk.page}" if chunk.page is not None else ""
+    return ", ".join(part for part in (chunk.title or chunk.source, chunk.heading, page) if part)
+
+
+def read_draft(
+    reply: str, *, window: int, instructions: Sequence[str] = (), question: str = "", chat: Chat | None = None
+) -> Draft:
+    """Read a reply.
+
+    Args:
+        reply: What the model wrote.
+        window: Windows read so far.
+        instructions: A model that begins with them, or repeats all of its prompt, has not answered.
+        question: A model that only repeats it has not answered; "X opened on which date?" may well be answered by
+            "X opened on 4 May."
+        chat: The model: one that writes markers and no words is not asked for them again.
+
+    Raises:
+        ModelError: The reply holds no answer.
+    """
+    # Markers alone are no answer, though a filter for empty replies lets them by.
+    answer = read_answer(reply)
+    words = MARKER.sub("", answer).strip(" ,;.\n")
+    if answer and not words and chat is not None:
+        chat.learned.marks_alone = True
+    if (
+        not words
+        or _repeats(answer, instructions)
+        or _asks(words, question, instructions)
+        or reply.lstrip().startswith(OPENING)
+    ):
+        msg = "The model's reply holds no answer."
+        raise ModelError(msg, hint="Try again, or another model.")
+    return Draft(answer=answer, window=window, keeps=0)
+
+
+def _repeats(answer: str, instructions: Sequence[str]) -> bool:
+    """Tell whether an answer begins as the instructions do."""
+    text = " ".join(answer.split())
+    return any(text.startswith(" ".join(each.split())[:_BEGINNING]) for each in instructions if each.strip())
+
+
+def _asks(words: str, question: str, instructions: Sequence[str]) -> bool:
+    """Tell whether an answer says no more than the question does, and what stands behind it in the prompt."""
+    text, asked, *parts = (" ".join(_WORDS.findall(each)).casefold() for each in (words, question, *instructions))
+    # The prompt writes the question so: a copy of that line is the question, too.
+    text = text.removeprefix("question ")
+    # A copy may be cut off; a short one is an answer: "Delhi" to "Delhi or Mumbai, which is larger?"
+    if asked and len(text) >= _BEGINNING and asked.startswith(text):
+        return True
+    if not asked or not f"{text} ".startswith(f"{asked} "):
+        return False
+    rest = text[len(asked) :].strip()
+    return not rest or any(
+        f"{part} ".startswith(f"{rest} ") or rest.startswith(part[:_BEGINNING]) for part in parts if part
+    )
+
+
+def join_drafts(drafts: Sequence[Draft]) -> Draft:
+    """Return the answers one after the other."""
+    return {**drafts[0], "answer": "\n\n".join(draft["answer"] for draft in drafts)}

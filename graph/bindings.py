@@ -1,0 +1,99 @@
+"""What callers give to a graph in code: objects instead of names, settings for every run, replacements for steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from anabranch.agent.nodes.settings import Context
+from anabranch.errors import SettingsError
+from anabranch.retrieval import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS
+
+if TYPE_CHECKING:
+    # They take a second to import, which `anabranch ingest` has no use for.
+    from langchain_core.documents import BaseDocumentCompressor
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.retrievers import BaseRetriever
+
+    from anabranch.models.embedder import Embedder
+
+    Retrievers = Mapping[str, BaseRetriever]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBindings:
+    """What the steps of one graph find beside their state.
+
+    Attributes:
+        settings: In the place of the environment's; a model and a reranker may be objects.
+        embedder: The one that the corpus was made with, where that was given in code.
+        retrievers: LangChain retrievers by the names that the setting `retrievers` uses.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    embedder: Embedder | None = None
+    retrievers: Mapping[str, BaseRetriever] = field(default_factory=dict)
+
+
+NONE_BOUND = GraphBindings()
+
+
+def bind(
+    settings: Context | Mapping[str, Any] | None = None,
+    *,
+    model: BaseChatModel | str | None = None,
+    embedder: Embeddings | Embedder | None = None,
+    reranker: BaseDocumentCompressor | str | None = None,
+    retrievers: Retrievers | None = None,
+) -> GraphBindings:
+    """Return the objects and settings that the steps of a graph use beside their state.
+
+    Raises:
+        SettingsError: A setting is unknown or out of bounds, or something is not what it is given for.
+    """
+    from anabranch.models.given_embedder import given_embedder
+
+    own = dict(settings.explicit if isinstance(settings, Context) else settings or {})
+    own |= {name: given for name, given in (("model", model), ("rerank", reranker)) if given is not None}
+    if external := _checked(retrievers):
+        # What is given is used: to name it a second time, in the settings, is for those who want less or more.
+        own.setdefault("retrievers", (*CORPUS_RETRIEVERS, *external))
+    return GraphBindings(
+        settings=Context(**own).explicit,
+        embedder=None if embedder is None else given_embedder(embedder)[0],
+        retrievers=external,
+    )
+
+
+def bind_run(
+    settings: Mapping[str, Any],
+    reranker: BaseDocumentCompressor | str | None,
+    retrievers: Retrievers | Sequence[str] | None,
+) -> tuple[Context, Retrievers | None]:
+    """Return the settings of one run, and the retrievers that only a graph of its own can have.
+
+    Raises:
+        SettingsError: A setting is unknown or out of bounds.
+    """
+    given = dict(settings)
+    if reranker is not None:
+        given["rerank"] = reranker
+    if retrievers is not None and not isinstance(retrievers, Mapping):
+        given["retrievers"] = retrievers
+    return Context(**given), retrievers if isinstance(retrievers, Mapping) else None
+
+
+def _checked(retrievers: Retrievers | None) -> Retrievers:
+    from langchain_core.retrievers import BaseRetriever
+
+    taken = ", ".join(BUILT_IN_RETRIEVERS)
+    for name, retriever in (retrievers or {}).items():
+        if not isinstance(name, str) or not name.strip() or name in BUILT_IN_RETRIEVERS:
+            msg = f"A retriever cannot have the name {name!r}."
+            raise SettingsError(msg, hint=f"Choose another name in build(retrievers=...); {taken} are built in.")
+        if not isinstance(retriever, BaseRetriever):
+            msg = f"The retriever {name!r} is no retriever of LangChain but {retriever!r}."
+            raise SettingsError(msg, hint="Give an object of a subclass of langchain_core's BaseRetriever.")
+    return retrievers or {}

@@ -1,0 +1,222 @@
+"""What the steps of a turn work with, made from the settings in force: the corpus, the chat model, the reranker.
+
+Stores, clients of models and the check of claims are imported when a turn first needs them: whoever reads or compiles a
+graph needs none of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings
+from anabranch.agent.nodes.settings import AUTO, Context
+from anabranch.errors import EmbedderMismatchError, SettingsError
+from anabranch.registry import OBJECT
+from anabranch.retrieval import BUILT_IN_RETRIEVERS
+from anabranch.types import Chunk
+
+if TYPE_CHECKING:
+    from anabranch.models.chat import Chat
+    from anabranch.models.embedder import Embedder
+    from anabranch.models.local_servers import LocalModel
+    from anabranch.models.rerankers import Reranker, RerankerSettings
+    from anabranch.store.protocol import CorpusReader, Scope
+
+# Model calls at once within one step, where the config of the run does not say `max_concurrency`.
+MAX_CONCURRENCY = 8
+
+
+@cache
+def import_parts() -> None:
+    """Import what a turn uses, in a worker thread and once: imports read files, which would block the event loop."""
+    import anabranch.agent.nodes.claim_judge
+    import anabranch.citations.check_pool
+    import anabranch.citations.similarity
+    import anabranch.citations.verification
+    import anabranch.extracts.composition
+    import anabranch.models.chat
+    import anabranch.models.embedders
+    import anabranch.models.local_servers
+    import anabranch.models.providers
+    import anabranch.models.rerankers
+    import anabranch.store.no_corpus
+    import anabranch.store.stores  # noqa: F401
+
+
+async def load_corpus(settings: Context, bindings: GraphBindings = NONE_BOUND, generation: int = 0) -> CorpusReader:
+    """Return the corpus in a generation, else in the one that is there now.
+
+    Args:
+        settings: Say where it is.
+        bindings: What the graph was built with.
+        generation: The one that the turn began with; 0 where it has none yet.
+    """
+    from anabranch.store.no_corpus import no_corpus
+    from anabranch.store.stores import open_corpus, opened
+
+    # A vector store of somebody's own may be all there is.
+    if not set(settings.retrievers) & {*BUILT_IN_RETRIEVERS}:
+        return await asyncio.to_thread(no_corpus)
+    if generation and (begun := opened(settings.corpus, generation)) is not None:
+        return begun
+    corpus = await open_corpus(settings.corpus)
+    if bindings.embedder is not None:
+        await asyncio.to_thread(_refuse_other, corpus, bindings.embedder)
+    return corpus
+
+
+def _refuse_other(corpus: CorpusReader, embedder: Embedder) -> None:
+    if corpus.embedder.name != embedder.name:
+        msg = f"The corpus was made with the embedder {corpus.embedder.name!r}, and the graph has {embedder.name!r}."
+        hint = "Leave `embedder` out, or ingest into a new corpus: ingest(..., embedder=...)."
+        raise EmbedderMismatchError(msg, hint=hint)
+
+
+def make_scope(settings: Context, filters: Mapping[str, Any] | None = None) -> Scope:
+    """Return what a caller may see: their access tags, narrowed by the question's filters."""
+    from anabranch.store.protocol import Scope
+
+    return Scope(access=tuple(settings.access), filters=filters)
+
+
+async def load_chunks(
+    state: Mapping[str, Any], ids: Sequence[str], open_reader: Callable[[], Awaitable[CorpusReader]], scope: Scope
+) -> dict[str, Chunk]:
+    """Return passages with their text: those that the turn has read, those of external retrievers, then the corpus's.
+
+    Passages that are gone, or that the caller may not read, are absent.
+
+    Args:
+        state: Of the turn.
+        ids: Of the passages.
+        open_reader: Opens the corpus, if it is needed.
+        scope: What the caller may see.
+    """
+    external: Mapping[str, Mapping[str, Any]] = state.get("external_passages") or {}
+    read: Mapping[str, Chunk] = state.get("texts") or {}
+    # What this turn has read comes first, so that a passage says the same in every step.
+    known = {chunk_id: read[chunk_id] for chunk_id in ids if chunk_id in read}
+    # Next those of external retrievers, which no corpus has: they travel in the state.
+    known |= {
+        chunk_id: Chunk(**external[chunk_id]) for chunk_id in ids if chunk_id in external and chunk_id not in known
+    }
+    if missing := [chunk_id for chunk_id in ids if chunk_id not in known]:
+        known |= await (await open_reader()).chunks(missing, scope)
+    return known
+
+
+async def read_chunks(settings: Context, state: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Chunk]:
+    """Return passages of a turn that is over, as `load_chunks` does, from the corpus as it is now."""
+    record = state.get("turn") or {}
+    scope = make_scope(settings, record.get("filters"))
+    return await load_chunks(state, ids, lambda: load_corpus(settings), scope)
+
+
+async def load_model(settings: Context, *, anew: bool = False) -> Chat | None:
+    """Return the chat model, or None where none is configured, or where `auto` found none.
+
+    Args:
+        settings: Say which, or hold it.
+        anew: Whether `auto` looks for servers again; the steps after the first do not.
+
+    Raises:
+        UserError: It cannot be used as configured.
+    """
+    from anabranch.models.chat import given_chat, load_chat
+    from anabranch.models.providers import ChatSettings, usual_seconds
+
+    # What a caller gives in code comes before any name.
+    if settings.model_object is not None:
+        return given_chat(settings.model_object)
+    name, base_url = settings.model, settings.base_url
+    if name is None:
+        return None
+    if name.startswith(OBJECT):
+        msg = f"This conversation was begun with a model given in code, {name.removeprefix(OBJECT)}, which is not here."
+        raise SettingsError(msg, hint="Give it again: build(model=...) or Context(model=...); or name another `model`.")
+    if name == AUTO:
+        # None found is no error: the passages are then shown, and it is said why.
+        if (local := await _find_local(settings, anew=anew)) is None:
+            return None
+        name, base_url = f"openai:{local.name}", local.base_url
+    return await load_chat(
+        ChatSettings(
+            model=name,
+            base_url=base_url,
+            timeout=settings.model_timeout or usual_seconds(name, base_url),
+            retries=settings.model_retries,
+            # As sorted text: clients are kept by their settings, and an object cannot be a key.
+            model_kwargs=json.dumps(settings.model_kwargs, sort_keys=True),
+            reasoning_effort=settings.reasoning_effort,
+        )
+    )
+
+
+async def _find_local(settings: Context, *, anew: bool) -> LocalModel | None:
+    from anabranch.models.local_servers import find_model
+
+    if settings.base_url is not None:
+        msg = "model: auto looks for a server on this machine, and base_url names one."
+        raise SettingsError(msg, hint="Name the model that it serves, or leave base_url out.")
+    return await find_model(anew=anew)
+
+
+def has_model(settings: Context) -> bool:
+    """Tell whether there is a chat model; for `auto`, by what was found when the turn began."""
+    from anabranch.models.local_servers import last_found
+
+    return settings.model is not None and (settings.model != AUTO or last_found() is not None)
+
+
+async def load_reranker(settings: Context, *, concurrency: int = MAX_CONCURRENCY) -> Reranker:
+    """Make the reranker that is chosen; `anabranch doctor` asks too.
+
+    Raises:
+        UserError: It cannot work as configured.
+    """
+    from anabranch.models.providers import HOSTED_SECONDS
+    from anabranch.models.rerankers import RerankerSettings
+
+    given = settings.reranker_object
+    if given is None and settings.rerank.startswith(OBJECT):
+        msg = f"This run was begun with a reranker given in code, {settings.rerank.removeprefix(OBJECT)}, not here now."
+        raise SettingsError(msg, hint="Give it again: build(reranker=...); or name another in `rerank`.")
+    options = RerankerSettings(
+        model=settings.rerank_model,
+        timeout=settings.model_timeout or HOSTED_SECONDS,
+        retries=settings.model_retries,
+        concurrency=concurrency,
+        batch=settings.rerank_batch,
+        prompt=settings.rerank_prompt,
+        chat=await load_model(settings),
+        compressor=given,
+    )
+    # In a thread: its package is imported and its model loaded here.
+    return await asyncio.to_thread(_make_reranker, settings.rerank, options)
+
+
+def _make_reranker(name: str, options: RerankerSettings) -> Reranker:
+    from anabranch.models.rerankers import RERANKERS
+
+    if options.compressor is None:
+        return RERANKERS.get(name).from_settings(options)
+    from anabranch.models.rerankers.compressor import CompressorReranker
+
+    return CompressorReranker.from_settings(options)
+
+
+def describe_model(settings: Context, chat: Chat | None) -> tuple[dict[str, str], list[str]]:
+    """Return what the trace says of the model that `auto` found, and what people should know of the model."""
+    from anabranch.models import local_servers
+
+    if settings.model != AUTO:
+        return {}, list(chat.remarks) if chat is not None else []
+    if chat is None:
+        return {}, [
+            f"auto found no chat model on this machine: neither {', nor '.join(map(str, local_servers.SERVERS))}"
+        ]
+    return {"model": str(local_servers.last_found())}, list(chat.remarks)

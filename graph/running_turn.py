@@ -1,0 +1,171 @@
+"""The turn that a step runs in: its settings, corpus, models and budget, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessageChunk
+from langgraph.config import get_config
+from langgraph.graph.message import push_message
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from anabranch.agent.graph.audit_events import audit_run
+from anabranch.agent.graph.bindings import GraphBindings
+from anabranch.agent.graph.dependencies import (
+    MAX_CONCURRENCY,
+    describe_model,
+    load_chunks,
+    load_corpus,
+    load_model,
+    load_reranker,
+    make_scope,
+)
+from anabranch.agent.graph.settings_precedence import digest_access
+from anabranch.agent.graph.slow_reply import awaiting_model
+from anabranch.agent.graph.telemetry import count_answer
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import Update
+from anabranch.errors import ModelError
+from anabranch.models.usage import note_failure
+from anabranch.synthesis.budget import Budget, Spending
+from anabranch.types import AnswerCheck, Chunk, Degraded, TurnRecord
+
+if TYPE_CHECKING:
+    from langchain_core.retrievers import BaseRetriever
+
+    from anabranch.models.chat import Chat
+    from anabranch.models.rerankers import Reranker
+    from anabranch.store.protocol import CorpusReader
+
+
+class RunningTurn:
+    """Made anew for each step, from its state and LangGraph's runtime; see `anabranch.agent.nodes.turn.Turn`."""
+
+    def __init__(
+        self,
+        step: str,
+        state: Mapping[str, Any],
+        settings: Context,
+        bindings: GraphBindings,
+        runtime: Runtime[Any],
+        *,
+        begins: bool = False,
+    ) -> None:
+        """Take what belongs to one step.
+
+        Args:
+            step: Its name.
+            state: As LangGraph gives it to the step.
+            settings: Those in force.
+            bindings: What the graph was built with.
+            runtime: Of the run.
+            begins: Whether the step begins the turn: what the state holds is the former turn's.
+        """
+        self.settings = settings
+        self.retrievers: Mapping[str, BaseRetriever] = bindings.retrievers
+        self._step, self._state, self._bindings, self._runtime, self._begins = step, state, bindings, runtime, begins
+        self._record: TurnRecord | None = None if begins else state.get("turn")
+        self._counts: dict[str, Any] = {}
+        self._degraded: list[Degraded] = []
+        self.generation: int = self._record["generation"] if self._record else 0
+        self.scope = make_scope(settings, self._record["filters"] if self._record else None)
+        self.budget = (
+            Budget.after(state["trace"], settings)
+            if "trace" in state and not begins
+            else Budget(settings, Spending.from_record(state.get("budget")))
+        )
+
+    @property
+    def access_digest(self) -> str:
+        """The digest of the access tags that the caller has now."""
+        return digest_access(self.settings)
+
+    @property
+    def concurrency(self) -> int:
+        """Model calls at once: LangGraph holds branches to the run's bound, but no batches within one."""
+        return get_config().get("max_concurrency") or MAX_CONCURRENCY
+
+    async def corpus(self) -> CorpusReader:
+        """Return the corpus; a turn that is resumed when its generation is gone goes on with the one of now."""
+        corpus = await load_corpus(self.settings, self._bindings, self.generation)
+        if self.generation not in (0, corpus.generation):
+            note_failure(
+                f"generation {self.generation} of the corpus, which this turn began with, is not open any more: "
+                f"it goes on with generation {corpus.generation}"
+            )
+        self.generation = corpus.generation or self.generation
+        return corpus
+
+    async def chat(self) -> Chat | None:
+        """Return the chat model; `auto` looks for one where the turn begins."""
+        return await load_model(self.settings, anew=self._begins)
+
+    def note_model(self, chat: Chat | None) -> None:
+        """Say which model `auto` found, and what people should know of the model."""
+        counts, remarks = describe_model(self.settings, chat)
+        self.count(**counts)
+        for remark in remarks:
+            self.degraded("model", remark)
+
+    async def reranker(self) -> Reranker:
+        """Return the reranker that the settings name."""
+        return await load_reranker(self.settings, concurrency=self.concurrency)
+
+    async def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Return passages: those that this turn has read, those of external retrievers, then the corpus's."""
+        return await load_chunks(self._state, ids, self.corpus, self.scope)
+
+    async def audit(self, event: str, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
+        """Write a line into the audit log."""
+        await audit_run(event, self.settings, chunks, **facts)
+
+    def count(self, **counts: Any) -> None:  # noqa: ANN401  # JSON values
+        """Put numbers and words into the step's line of the trace."""
+        self._counts |= counts
+
+    def count_answer(self, check: AnswerCheck, *, route: str, degraded: int) -> None:
+        """Count the end of a turn in the metrics."""
+        count_answer(check, route=route, degraded=degraded)
+
+    def degraded(self, step: str, reason: str | ModelError) -> None:
+        """Note that something could not be done as well as it should, and why."""
+        if isinstance(reason, ModelError):
+            self._degraded.append(Degraded(step=step, reason=str(reason), code=reason.code))
+        else:
+            self._degraded.append(Degraded(step=step, reason=reason))
+
+    def show(self, **event: Any) -> None:  # noqa: ANN401  # JSON values
+        """Put an event into the `custom` stream."""
+        self._runtime.stream_writer(event)
+
+    def show_answer(self, message_id: str, text: str) -> None:
+        """Put a piece of the answer into the `messages` stream."""
+        if text:
+            push_message(AIMessageChunk(content=text, id=message_id), state_key=None)
+
+    def awaiting_model(self) -> AbstractAsyncContextManager[Callable[[], object]]:
+        """Show what was found where a model takes long to begin."""
+        return awaiting_model(self._step, self, self._state)
+
+    def complete(self, update: Update) -> tuple[Update, dict[str, Any]]:
+        """Return the update with what the step reported, and its counts for the trace."""
+        update = dict(update)
+        add_degraded(update, self._degraded)
+        record: TurnRecord | None = update.get("turn", self._record)
+        if record is not None and record["generation"] != self.generation:
+            update["turn"] = {**record, "generation": self.generation}
+        return update, self._counts
+
+
+def add_degraded(update: Update, records: Sequence[Degraded]) -> None:
+    """Add records to an update; where it empties the channel first, to what it holds then."""
+    before = update.get("degraded", [])
+    if not records:
+        return
+    if isinstance(before, Overwrite):
+        update["degraded"] = Overwrite([*before.value, *records])
+    else:
+        update["degraded"] = [*before, *records]

@@ -1,0 +1,56 @@
+"""The draft without a model, for the steps that may have to do without: the best passages, whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anabranch.retrieval.answerability import CALIBRATED, WEAK
+from anabranch.retrieval.question_words import respell_question
+from anabranch.retrieval.term_statistics import idf_of
+from anabranch.types import NO_DRAFT, Draft
+
+if TYPE_CHECKING:
+    from anabranch.agent.nodes.state import State
+    from anabranch.agent.nodes.turn import Turn
+    from anabranch.types import Chunk
+
+
+async def compose_draft(state: State, turn: Turn) -> Draft:
+    """Write down the passages that match best; none where the windows hold none."""
+    from anabranch.extracts.best_passages import best_passages
+    from anabranch.extracts.composition import list_excerpts, mark_best, write_passages
+
+    corpus = await turn.corpus()
+    passages = best_passages(await _read_leaves(state, turn))
+    if not passages:
+        return NO_DRAFT
+    question = respell_question(state["turn"]["standalone_question"], state["queries"])
+    idf = await idf_of(corpus, [question], turn.scope)
+    # Another embedder may be a server's, at a price.
+    by_meaning = corpus.embedder.name in CALIBRATED
+    passages = await mark_best(passages, question, idf, corpus, by_meaning=by_meaning)
+    answer = await write_passages(passages, state["turn"]["question"], corpus, turn.scope, is_weak=is_weak(state))
+    # The result names the passages in the windows, which may be parents of the leaves.
+    parents = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
+    return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=list_excerpts(passages, parents))
+
+
+async def current_draft(state: State, turn: Turn) -> Draft:
+    """Return the draft; it is written anew where a passage of it was removed, or hidden from the caller, meanwhile."""
+    ids = {each["id"] for each in state["draft"].get("shown", [])}
+    chunks = await turn.chunks(list(ids))
+    return state["draft"] if ids <= chunks.keys() else await compose_draft(state, turn)
+
+
+def is_weak(state: State) -> bool:
+    """Tell whether it is more likely than not that the passages do not answer."""
+    return state["evidence"]["scores"].get("confidence", 1.0) < WEAK
+
+
+async def _read_leaves(state: State, turn: Turn) -> list[Chunk]:
+    """Return the leaves that were found, best first, of the passages in the windows: those have no duplicates."""
+    packed = {excerpt["id"] for window in state["windows"] for excerpt in window}
+    kept = {leaf for passage in state["passages"] if passage["id"] in packed for leaf in passage["leaves"]}
+    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
+    chunks = await turn.chunks(ids)
+    return [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]

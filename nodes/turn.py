@@ -1,0 +1,109 @@
+"""What a step works with beside its state. `anabranch.agent.graph.running_turn` makes the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    # Steps are read, and imported, without what stands behind these.
+    from langchain_core.retrievers import BaseRetriever
+
+    from anabranch.agent.nodes.settings import Context
+    from anabranch.errors import ModelError
+    from anabranch.models.chat import Chat
+    from anabranch.models.rerankers import Reranker
+    from anabranch.store.protocol import CorpusReader, Scope
+    from anabranch.synthesis.budget import Budget
+    from anabranch.types import AnswerCheck, Chunk
+
+
+class Turn(Protocol):
+    """One step's view of the turn that it belongs to; each step has its own.
+
+    Attributes:
+        settings: Those in force.
+        scope: What the caller may see: their access tags, narrowed by the question's filters.
+        budget: Model calls and tokens that the turn has left.
+        concurrency: Model calls that the step may make at once.
+        retrievers: LangChain retrievers that were given to the graph, by name.
+        access_digest: Names the caller's access tags, without saying them.
+    """
+
+    @property
+    def settings(self) -> Context: ...  # noqa: D102
+    @property
+    def scope(self) -> Scope: ...  # noqa: D102
+    @property
+    def budget(self) -> Budget: ...  # noqa: D102
+    @property
+    def concurrency(self) -> int: ...  # noqa: D102
+    @property
+    def retrievers(self) -> Mapping[str, BaseRetriever]: ...  # noqa: D102
+    @property
+    def access_digest(self) -> str: ...  # noqa: D102
+
+    async def corpus(self) -> CorpusReader:
+        """Return the corpus: the generation that the turn began with, or what is there now where it is gone.
+
+        Raises:
+            UserError: It cannot be opened.
+        """
+        ...
+
+    async def chat(self) -> Chat | None:
+        """Return the chat model; None where none is configured, or where `auto` found none.
+
+        Raises:
+            UserError: It cannot be used as configured.
+        """
+        ...
+
+    def note_model(self, chat: Chat | None) -> None:
+        """Say which model `auto` found, and what people should know of the model."""
+        ...
+
+    async def reranker(self) -> Reranker:
+        """Return the reranker that the settings name.
+
+        Raises:
+            UserError: It cannot work as configured.
+        """
+        ...
+
+    async def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Return passages with their text; those that are gone, or that the caller may not read, are absent."""
+        ...
+
+    async def audit(self, event: str, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
+        """Write a line into the audit log, where there is one; of `chunks` it names the documents.
+
+        Raises:
+            OperationError: It cannot be written, so the run must not go on.
+        """
+        ...
+
+    def count(self, **counts: Any) -> None:  # noqa: ANN401  # JSON values
+        """Put small numbers and words into the step's line of the trace."""
+        ...
+
+    def count_answer(self, check: AnswerCheck, *, route: str, degraded: int) -> None:
+        """Count the end of a turn in the metrics, and how many of its steps could not do their best."""
+        ...
+
+    def degraded(self, step: str, reason: str | ModelError) -> None:
+        """Say that something could not be done as well as it should, and why."""
+        ...
+
+    def show(self, **event: Any) -> None:  # noqa: ANN401  # JSON values
+        """Put an event into the `custom` stream."""
+        ...
+
+    def show_answer(self, message_id: str, text: str) -> None:
+        """Put a piece of the answer into the `messages` stream."""
+        ...
+
+    def awaiting_model(self) -> AbstractAsyncContextManager[Callable[[], object]]:
+        """Show what was found where a model takes long; what is yielded says that its first words are there."""
+        ...
