@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 # Prompts have the names of their steps, and are left out for that.
 FILES = [file for top in ("anabranch", "graph", "nodes") for file in sorted((ROOT / top).rglob("*.py"))]
-EVERYWHERE = {"__init__.py", "errors.py", "registry.py"}
+EVERYWHERE = {"__init__.py", "errors.py", "registry.py", "types.py"}
 """What may lie at the top of the package: what every folder of it may import."""
 
 
