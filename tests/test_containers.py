@@ -20,7 +20,7 @@ from anabranch.cli.app import app
 from anabranch.server import health_routes
 from anabranch.server.services import GRACE
 from scripts.requirements import requirements
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 EXTRAS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 IGNORED = [line for line in (REPOSITORY / ".dockerignore").read_text().split() if line]

@@ -12,7 +12,7 @@ import pytest
 
 from anabranch import errors
 from anabranch.agent.nodes.settings import Context
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from anabranch.cli.app import app
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 OTHER_PROGRAMS = re.compile(r"(?:qpdf|pip install|optimum-cli|langgraph)\b[^.;`]*")
 """Their options are not ours."""

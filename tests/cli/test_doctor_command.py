@@ -14,7 +14,7 @@ from anabranch.cli.installation_checks import FOR_DEVELOPERS, extras_check, pack
 from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalServer
 from tests.cli.conftest import Run
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.servers.openai_stub import OpenAIStub
 
 

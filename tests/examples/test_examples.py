@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from examples import annual_report, novel, paper, parents, reading, sentences, tree, writing
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.graph.replies import model
 from tests.models.rerankers.pair_models import counter
 from tests.servers.calls import Request

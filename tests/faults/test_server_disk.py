@@ -15,7 +15,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
 from anabranch.server import write_probe
 from anabranch.server.application import create_app
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.faults.conftest import Disk
 
 QUESTION: dict[str, Any] = {"assistant_id": "answer", "input": {"question": "Who built the Halden weir?"}}

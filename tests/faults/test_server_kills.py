@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.faults.asking import Asked, alone, ask, asked_again, check_stream, check_thread, follow, threads_at
 from tests.faults.conftest import NewFault
 from tests.faults.report import Fault

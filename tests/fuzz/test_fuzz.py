@@ -27,7 +27,7 @@ from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.support.settings_precedence import in_force
 from anabranch.errors import AnabranchError, SettingsError
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.graph.inside import build, graph
 
 SECRET = "hunter2-in-a-file-of-the-server"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.server.dev_server import copy_code, free_port, wait_for
 from tests.server.postgres import postgres
 from tests.server.serve_process import environment_of

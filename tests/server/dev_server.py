@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.server.serve_process import Forked, environment_of
 
 

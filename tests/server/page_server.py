@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.graph.replies import model
 from tests.server.dev_server import dev_server
 from tests.server.serve_process import PATIENCE, serving

@@ -10,7 +10,7 @@ from openai import APIStatusError, NotFoundError, OpenAI
 
 from anabranch.ingestion.pipeline import ingest
 from anabranch.server.chat_completions import message_of
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.server.serve_process import serving
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]

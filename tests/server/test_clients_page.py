@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.server.serve_process import serving
 from tests.test_readme import NOTES
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.graph.replies import model
 from tests.server.serve_process import serving, started
 from tests.servers.openai_stub import OpenAIStub

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from anabranch.citations.passage_text import LONGEST
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import model
 from tests.server.aegra_server import aegra_servers

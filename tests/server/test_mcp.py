@@ -18,7 +18,7 @@ from anabranch.errors import AnabranchError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.server import a2a_routes, mcp_routes
 from anabranch.server.application import refused
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.server.serve_process import serving
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import yaml
 
 from anabranch.identity.api_keys import digest_of_secret, new_key
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.graph.replies import model
 from tests.server.dev_server import dev_server
 from tests.server.otlp_collector import OtlpCollector, collecting

@@ -10,7 +10,7 @@ import pytest
 
 from anabranch.server.page_routes import FILES, STATIC
 from scripts.page import PAGE, build, built_from, has_tools, source_hash
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 MOST_BYTES = 60_000
 

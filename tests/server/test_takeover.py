@@ -23,7 +23,7 @@ from anabranch.server.run_request import RunRequest
 from anabranch.server.run_resumption import ATTEMPTS, reached
 from anabranch.server.services import Services, open_services
 from anabranch.server.write_probe import WriteProbe
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 QUESTION = {"question": "Who built the Halden weir?"}
 MODES = ("messages-tuple", "values")

@@ -15,7 +15,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.server.warm_start import warm_start
 from anabranch.store import stores
 from anabranch.store.protocol import Arm, RankedList, Scope
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.server.checkpoints import open_checkpoints
 from anabranch.server.database import open_database
 from anabranch.server.thread_records import Threads
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 from tests.graph.replies import model
 from tests.server.postgres import postgres
 from tests.server.serve_process import ServeProcess, serving, started

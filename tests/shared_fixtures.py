@@ -14,8 +14,6 @@ from hypothesis import settings
 from anabranch.models import local_servers
 from anabranch.safety.operator import environment
 
-pytest_plugins = ["tests.servers.fixtures", "tests.models.model_fixtures"]
-
 SERVERS = local_servers.SERVERS
 REPOSITORY = Path(__file__).resolve().parent.parent
 
