@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from anabranch.errors import OperationError, SettingsError
-from anabranch_sources.object_storage import ObjectFolder
 from anabranch.ingestion.pipeline import ingest
 from anabranch_postgres.queue.consumer import work
 from anabranch_postgres.queue.producer import enqueue
-from tests.faults.models import make_model
+from anabranch_sources.object_storage import ObjectFolder
 from plugins.postgres.tests.shared_fixtures import corpus
+from tests.faults.models import make_model
 
 __all__ = ["corpus"]
 
