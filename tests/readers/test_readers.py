@@ -15,7 +15,7 @@ from anabranch.errors import ReadingError
 from anabranch.readers import READERS, Failure, read
 from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.document import Document, ReadOptions
-from tests.readers.format_samples import FORMATS
+from plugins.readers.tests.format_samples import FORMATS
 
 
 def reason(path: Path) -> str:
