@@ -38,7 +38,7 @@ faults: $(VENV)/.dev  ## Try each fault that a corpus or a server has to survive
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md
 
 fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads, texts and requests; takes an hour
-	$(BIN)/python -m pytest tests/fuzz tests/server/test_attacks.py tests/server/test_*_attacks.py --fuzz 50 --attacks 10000 --timeout 0
+	$(BIN)/python -m pytest tests/fuzz plugins/server/tests/test_attacks.py plugins/server/tests/test_*_attacks.py --fuzz 50 --attacks 10000 --timeout 0
 
 check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/ruff check .

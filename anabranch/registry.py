@@ -58,7 +58,7 @@ class Registry(Generic[T]):
         for entry in entry_points(group=self.group):
             # Nobody's package replaces what is built in, or one of our plugins: a reader of the settings must know what
             # a name does.
-            if entry.name not in self._built_in and (entry.name not in found or _is_ours(entry)):
+            if entry.name not in self._built_in and (entry.name not in found or is_ours(entry)):
                 found[entry.name] = entry
         return found
 
@@ -103,5 +103,6 @@ class Registry(Generic[T]):
             raise MissingExtraError(f"The {self.kind} {name!r}", entry.extras[0]) from error
 
 
-def _is_ours(entry: EntryPoint) -> bool:
+def is_ours(entry: EntryPoint) -> bool:
+    """Tell whether one of our own plugins adds an extension."""
     return entry.dist is not None and entry.dist.name == "anabranch"

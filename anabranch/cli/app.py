@@ -116,8 +116,10 @@ def _add_absent(parent: typer.Typer, name: str, error: AnabranchError) -> None:
     def absent() -> None:
         raise error
 
+    from rich.markup import escape
+
     taken = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    add = parent.command(name, cls=PlainCommand, help=f"[dim]{error.hint}[/]", context_settings=taken)
+    add = parent.command(name, cls=PlainCommand, help=f"[dim]{escape(error.hint)}[/]", context_settings=taken)
     add(guarded(absent))
 
 
