@@ -83,7 +83,7 @@ class ClaimedFiles:
             return from_addresses([job.path], self._folder, private_urls=self._private_urls)
         # Where it lay behind all links when it was queued: a link that was put there since is not followed.
         file = FoundFile(Path(job.place), job.source, real=Path(job.path))
-        return Gathered(Walked((file,), ()), [], self._folder, archives=True, fetcher=None)
+        return Gathered(Walked((file,), ()), self._folder, archives=True)
 
 
 def _identity(job: QueuedFile, failure: Failure) -> str:

@@ -29,7 +29,7 @@ from anabranch_postgres.queue.queue_protocol import QueuedFile, QueueWriter, ope
 from anabranch_postgres.queue.run_options import RunOptions, to_text
 
 if TYPE_CHECKING:
-    from anabranch.ingestion.web import CrawlLimits
+    from anabranch.ingestion.crawl_limits import CrawlLimits
 
 BUSY = 60.0
 """Seconds to wait for workers at least: each writes for a moment."""

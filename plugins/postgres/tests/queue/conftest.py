@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.postgres.tests.shared_fixtures import corpus
+from plugins.postgres.tests.conftest import corpus
 from tests.faults.models import make_model
 
 __all__ = ["corpus"]

@@ -9,11 +9,11 @@ import pytest
 
 from anabranch_postgres.queue.queue_protocol import QueueState
 from anabranch_postgres.queue.queue_view import line_of
-from plugins.postgres.tests.shared_fixtures import corpus as address
-from tests.cli.conftest import Run
+from plugins.postgres.tests.conftest import corpus as address
+from tests.cli.conftest import Run, _clean_environment, _commands_are_built_once, corpus, documents, run
 from tests.faults.models import make_model
 
-__all__ = ["address"]
+__all__ = ["_clean_environment", "_commands_are_built_once", "address", "corpus", "documents", "run"]
 
 pytestmark = pytest.mark.loopback
 
