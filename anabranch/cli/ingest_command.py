@@ -11,8 +11,8 @@ from anabranch.cli.shared_options import CorpusOption, EmbedderUrlOption, JsonOp
 from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
+    from anabranch.ingestion.crawl_limits import CrawlLimits
     from anabranch.ingestion.isolation.process_limits import Limits
-    from anabranch.ingestion.web import CrawlLimits
 
 
 def ingest(
@@ -151,7 +151,7 @@ def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
 
 
 def _crawl(asked: bool, pages: int | None, depth: int | None) -> CrawlLimits | None:
-    from anabranch.ingestion.web import CrawlLimits
+    from anabranch.ingestion.crawl_limits import CrawlLimits
 
     if not asked:
         if pages is not None or depth is not None:

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch_sources.web.content_type import extension_of
 from anabranch.readers import READERS, read
+from anabranch_sources.web.content_type import extension_of
 from tests.ingestion.ingest_runs import take_in
 
 MODULE = """

@@ -68,8 +68,11 @@ def _opened(path: Path, source: str, passwords: Sequence[str]) -> tuple[Pdf, boo
     except FAULTS as error:
         raise_if_out_of_memory(error)
         fault = error
-    from anabranch_readers.pdfium_repair import repaired
-
+    try:
+        from anabranch_readers.pdfium_repair import repaired
+    except ImportError as error:
+        more = "Export or download it again, or have PDFium try it: pip install 'anabranch[formats]'"
+        raise _damaged(source, more) from (fault or error)
     again = repaired(path, passwords)
     if again is None:
         raise _damaged(source) from fault
@@ -86,8 +89,8 @@ def _check(pdf: Pdf, source: str, passwords: Sequence[str]) -> None:
         )
 
 
-def _damaged(source: str) -> ReadingError:
-    return ReadingError(f"{source!r} is no PDF, or too damaged.", reason="broken", hint="Export or download it again.")
+def _damaged(source: str, hint: str = "Export or download it again.") -> ReadingError:
+    return ReadingError(f"{source!r} is no PDF, or too damaged.", reason="broken", hint=hint)
 
 
 def _pages(pdf: Pdf) -> tuple[list[PageLines], list[int]]:

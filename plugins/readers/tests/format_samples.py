@@ -1,47 +1,18 @@
-"""A small file of each of the rarer formats, with the words "some words" in it, and a way to read such bytes."""
+"""A small file of each of the rarer formats, with the words "some words" in it."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
 import pyarrow
 import pymupdf
-import pytest
 import xlwt
 from pyarrow import parquet
 
-from anabranch.errors import ReadingError
-from anabranch.readers import read
-from anabranch.readers.document import Document, ReadOptions
 from plugins.readers.tests.compound_file import outlook, word_97
 from plugins.readers.tests.scanned import picture
-
-
-def documents(folder: Path, name: str, data: bytes | str, options: ReadOptions | None = None) -> list[Document]:
-    """Return the documents of a file with these bytes, all of whose parts can be read."""
-    path = folder / name.rpartition("/")[2]
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    found = list(read(path, name, options or ReadOptions()))
-    assert all(isinstance(each, Document) for each in found)
-    return [each for each in found if isinstance(each, Document)]
-
-
-def texts(folder: Path, name: str, data: bytes | str) -> list[str]:
-    """Return the texts of the blocks of the one document."""
-    (document,) = documents(folder, name, data)
-    return [block.text for block in document.blocks]
-
-
-def reason(folder: Path, name: str, data: bytes | str, options: ReadOptions | None = None) -> str:
-    """Return why a file cannot be read; its message is one line that names it."""
-    with pytest.raises(ReadingError) as caught:
-        documents(folder, name, data, options)
-    assert name in caught.value.message
-    assert "\n" not in str(caught.value)
-    return caught.value.reason
 
 
 def workbook() -> bytes:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plugins.readers.tests.format_samples import FEED, documents, reason, texts
+from plugins.readers.tests.format_samples import FEED
+from tests.readers.read_bytes import documents, reason, texts
 
 
 def test_an_entry_of_a_feed_is_a_document(tmp_path: Path) -> None:

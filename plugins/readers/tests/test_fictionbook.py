@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from plugins.readers.tests.format_samples import BOOK, documents, reason
+from plugins.readers.tests.format_samples import BOOK
+from tests.readers.read_bytes import documents, reason
 
 
 def test_sections_verse_and_who_wrote_it(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plugins.readers.tests.format_samples import EVENT, documents, reason
+from plugins.readers.tests.format_samples import EVENT
+from tests.readers.read_bytes import documents, reason
 
 
 def test_an_event_is_a_document(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plugins.readers.tests.format_samples import documents, reason
+from tests.readers.read_bytes import documents, reason
 
 PAPER = r"""\documentclass{article}
 \title{On \emph{Pumps}}

@@ -7,7 +7,7 @@ import pytest
 
 from anabranch.errors import ReadingError
 from plugins.readers.tests.compound_file import compound, word_97
-from plugins.readers.tests.format_samples import documents, reason
+from tests.readers.read_bytes import documents, reason
 
 
 def test_paragraphs_of_an_old_word_document(tmp_path: Path) -> None:

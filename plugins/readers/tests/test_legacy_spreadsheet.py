@@ -5,7 +5,8 @@ import zipfile
 from pathlib import Path
 
 from anabranch.readers import zip_container
-from plugins.readers.tests.format_samples import documents, reason, workbook
+from plugins.readers.tests.format_samples import workbook
+from tests.readers.read_bytes import documents, reason
 
 
 def test_sheets_are_headings_and_hidden_ones_are_left_out(tmp_path: Path) -> None:

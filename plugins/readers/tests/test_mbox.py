@@ -4,8 +4,9 @@ import mailbox
 from email.message import EmailMessage
 from pathlib import Path
 
-from anabranch.readers import Failure, mbox, read
-from plugins.readers.tests.format_samples import documents, reason
+from anabranch.readers import Failure, read
+from anabranch_readers import mbox
+from tests.readers.read_bytes import documents, reason
 
 
 def written(path: Path, *bodies: str, number: str = "<{}@x>") -> bytes:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plugins.readers.tests.format_samples import MHTML, documents, reason
+from plugins.readers.tests.format_samples import MHTML
+from tests.readers.read_bytes import documents, reason
 
 
 def test_the_page_and_its_address(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.readers import notebook
 from anabranch.readers.document import Document
+from anabranch_readers import notebook
 from anabranch_readers.notebook import read_notebook
 
 

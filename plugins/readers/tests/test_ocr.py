@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.readers import ocr
+from anabranch_readers import ocr
 from anabranch_readers.ocr import OcrUnavailable, Recognised, Tesseract, recognised, tesseract
 from plugins.readers.tests.scanned import WORDS, picture, program, stand_in
 

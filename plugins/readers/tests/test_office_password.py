@@ -10,7 +10,7 @@ from msoffcrypto.format.ooxml import OOXMLFile
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import ReadOptions
-from plugins.readers.tests.format_samples import documents, reason
+from tests.readers.read_bytes import documents, reason
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plugins.readers.tests.compound_file import compound, outlook
-from plugins.readers.tests.format_samples import documents, reason
+from tests.readers.read_bytes import documents, reason
 
 
 def test_who_wrote_what_to_whom(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import ReadingError
-from plugins.readers.tests.format_samples import columns, documents, reason
+from plugins.readers.tests.format_samples import columns
+from tests.readers.read_bytes import documents, reason
 
 
 def test_rows_under_their_columns(tmp_path: Path) -> None:

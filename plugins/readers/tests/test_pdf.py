@@ -10,8 +10,8 @@ import pymupdf
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.readers import scanned_pages
 from anabranch.readers.document import Document, ReadOptions
+from anabranch_readers import scanned_pages
 from anabranch_readers.ocr import OcrUnavailable
 from anabranch_readers.pdf import read_pdf
 

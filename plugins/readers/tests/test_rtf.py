@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.readers.tests.format_samples import documents, reason
+from tests.readers.read_bytes import documents, reason
 
 LETTER = (
     r"{\rtf1\ansi\ansicpg1252{\info{\title The Plan}{\author Ada}}\pard Gr\'fc\'dfe from \b here\b0.\par "

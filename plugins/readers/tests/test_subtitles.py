@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plugins.readers.tests.format_samples import documents, reason, texts
+from tests.readers.read_bytes import documents, reason, texts
 
 
 def test_cues_of_one_speaker_are_one_paragraph(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch_postgres.queue.consumer import work
 from anabranch_postgres.queue.producer import enqueue
 from anabranch_sources.object_storage import ObjectFolder
-from plugins.postgres.tests.shared_fixtures import corpus
+from plugins.postgres.tests.conftest import corpus
 from tests.faults.models import make_model
 
 __all__ = ["corpus"]

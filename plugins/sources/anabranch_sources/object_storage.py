@@ -6,12 +6,13 @@ Written for S3 and what speaks its language (MinIO, Ceph, R2), by way of fsspec.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from anabranch.errors import MissingExtraError, OperationError, ReadingError, SettingsError
+from anabranch.ingestion.address_source import FetchOptions
 from anabranch.ingestion.directory_walk import FoundFile, is_counted
 from anabranch.ingestion.safe_open import safe_stem
 from anabranch.readers import READERS
@@ -24,9 +25,33 @@ MOST_BYTES = 4 << 30
 """Of one object: it is copied to this machine before it is read."""
 
 
-def is_object(text: str) -> bool:
-    """Tell whether somebody means a bucket, or what is in it."""
-    return text.lower().startswith(SCHEME)
+class ObjectFolders:
+    """All that is at some addresses."""
+
+    def __init__(self, addresses: Sequence[str], options: FetchOptions) -> None:
+        """Take addresses as `ObjectFolder` does.
+
+        Raises:
+            MissingExtraError: s3fs is not installed.
+            SettingsError: One of them names no bucket.
+        """
+        self._folders = [ObjectFolder(address, options.folder) for address in dict.fromkeys(addresses)]
+        self._known = 0
+
+    def __len__(self) -> int:
+        """Return how many objects have come."""
+        return self._known
+
+    def __iter__(self) -> Iterator[FoundFile | Failure]:
+        """Yield what `ObjectFolder.objects` does."""
+        for folder in self._folders:
+            for item in folder.objects():
+                self._known += 1
+                yield item
+
+    def is_missing(self, identity: str) -> bool:
+        """Tell, after the last object, whether one that the corpus knows is gone."""
+        return any(folder.is_missing(identity) for folder in self._folders)
 
 
 class ObjectFolder:

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.ingestion.web.content_type import extension_of, recoded
+from anabranch_sources.web.content_type import extension_of, recoded
 
 
 @pytest.mark.parametrize(

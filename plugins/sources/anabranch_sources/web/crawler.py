@@ -9,51 +9,25 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 import httpx
 
-from anabranch.errors import ReadingError, SettingsError, UserError
+from anabranch.errors import ReadingError, UserError
+from anabranch.ingestion.crawl_limits import CrawlLimits
 from anabranch.ingestion.directory_walk import FoundFile
-from anabranch.ingestion.web.content_type import EXTENSIONS
-from anabranch.ingestion.web.fetcher import ElsewhereError, FetchedPage, Fetcher
-from anabranch.ingestion.web.page_links import PageLinks, links_of
-from anabranch.ingestion.web.robots_txt import Robots, robots_of
-from anabranch.ingestion.web.sitemap import listed_pages
-from anabranch.ingestion.web.ssrf_guard import parsed
 from anabranch.readers import READERS
 from anabranch.readers.document import Failure
+from anabranch_sources.web.content_type import EXTENSIONS
+from anabranch_sources.web.fetcher import ElsewhereError, FetchedPage, Fetcher
+from anabranch_sources.web.page_links import PageLinks, links_of
+from anabranch_sources.web.robots_txt import Robots, robots_of
+from anabranch_sources.web.sitemap import listed_pages
+from anabranch_sources.web.ssrf_guard import parsed
 
 HTML = frozenset({".html", ".xhtml"})
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlLimits:
-    """How far a crawl goes.
-
-    Attributes:
-        pages: Most pages that are fetched, the first one and those that cannot be read included.
-        depth: Most links from the first page; pages of the sitemap count as one link away.
-        pause: Seconds between two requests, at least; a site's robots.txt may ask for more.
-    """
-
-    pages: int = 500
-    depth: int = 5
-    pause: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Refuse limits that allow nothing.
-
-        Raises:
-            SettingsError: One is too small.
-        """
-        for name, value, least in (("pages", self.pages, 1), ("depth", self.depth, 0), ("pause", self.pause, 0)):
-            if not value >= least:
-                msg = f"The {name} of a crawl cannot be {value}."
-                raise SettingsError(msg, hint=f"Give {least} or more.")
 
 
 class Crawler:

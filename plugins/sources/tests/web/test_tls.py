@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.ingestion.web import Fetcher
-from anabranch.ingestion.web import transport as connecting
-from tests.ingestion.web.site import PUBLIC, Internet, Site, page, serving
+from anabranch_sources.web import Fetcher
+from anabranch_sources.web import transport as connecting
+from plugins.sources.tests.web.site import PUBLIC, Internet, Site, page, serving
 
 pytest.importorskip("cryptography")
 pytestmark = pytest.mark.loopback

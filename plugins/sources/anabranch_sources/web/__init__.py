@@ -6,8 +6,8 @@ moment later changes nothing. A redirect starts again from the beginning (`fetch
 page in this way.
 """
 
-from anabranch.ingestion.web.crawler import Crawler, CrawlLimits
-from anabranch.ingestion.web.fetcher import Fetcher, FetchLimits
-from anabranch.ingestion.web.ssrf_guard import parsed
+from anabranch_sources.web.crawler import Crawler
+from anabranch_sources.web.fetcher import Fetcher, FetchLimits
+from anabranch_sources.web.ssrf_guard import parsed
 
-__all__ = ["CrawlLimits", "Crawler", "FetchLimits", "Fetcher", "parsed"]
+__all__ = ["Crawler", "FetchLimits", "Fetcher", "parsed"]

@@ -9,7 +9,7 @@ import httpx
 from lxml import etree, html  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import UserError
-from anabranch.ingestion.web.ssrf_guard import parsed
+from anabranch_sources.web.ssrf_guard import parsed
 
 MOST_BYTES = 5_000_000
 """What of a page is searched for links."""

@@ -10,8 +10,8 @@ import httpx
 from protego import Protego
 
 from anabranch.errors import ReadingError
-from anabranch.ingestion.web.fetcher import Fetcher, StatusError
-from anabranch.ingestion.web.transport import AGENT
+from anabranch_sources.web.fetcher import Fetcher, StatusError
+from anabranch_sources.web.transport import AGENT
 
 MOST_BYTES = 500 << 10
 """What of a robots.txt is read; RFC 9309 asks for at least that (section 2.5)."""

@@ -13,8 +13,8 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError, UserError
 from anabranch.ingestion.archives.decompression import unpacked
-from anabranch.ingestion.web.fetcher import FetchedPage, Fetcher
 from anabranch.readers.zip_container import local, parsed
+from anabranch_sources.web.fetcher import FetchedPage, Fetcher
 
 MOST_FILES = 50
 """Sitemaps of one site that are read; an index may name 50,000."""

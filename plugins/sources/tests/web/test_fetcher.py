@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import ReadingError, UserError
-from anabranch.ingestion.web import Fetcher, FetchLimits
-from tests.ingestion.web.site import PUBLIC, Internet, Names, Site, Trusting, leads_to, page, serving
+from anabranch_sources.web import Fetcher, FetchLimits
+from plugins.sources.tests.web.site import PUBLIC, Internet, Names, Site, Trusting, leads_to, page, serving
 
 pytestmark = pytest.mark.loopback
 

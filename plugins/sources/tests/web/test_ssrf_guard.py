@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import ReadingError, UserError
-from anabranch.ingestion.web.ssrf_guard import parsed, permitted, reach, system_addresses
-from tests.ingestion.web.site import PUBLIC
+from anabranch_sources.web.ssrf_guard import parsed, permitted, reach, system_addresses
+from plugins.sources.tests.web.site import PUBLIC
 
 GOOD = {
     "http://example.org": "http://example.org",

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import SettingsError
+from anabranch.ingestion.crawl_limits import CrawlLimits
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.ingestion.pipeline import ingest
-from anabranch.ingestion.web import Crawler, CrawlLimits, Fetcher, FetchLimits
-from anabranch.ingestion.web.robots_txt import LONGEST_PAUSE
-from anabranch.ingestion.web.sitemap import listed_pages
 from anabranch.readers.document import Failure
-from tests.ingestion.web.site import PUBLIC, Answer, Internet, Names, Site, leads_to, page, serving
+from anabranch_sources.web import Crawler, Fetcher, FetchLimits
+from anabranch_sources.web.robots_txt import LONGEST_PAUSE
+from anabranch_sources.web.sitemap import listed_pages
+from plugins.sources.tests.web.site import PUBLIC, Answer, Internet, Names, Site, leads_to, page, serving
 
 pytestmark = pytest.mark.loopback
 

@@ -16,9 +16,9 @@ import httpx
 from anabranch.errors import ReadingError, UserError
 from anabranch.ingestion.archives.decompression import unpacked
 from anabranch.ingestion.safe_open import safe_stem
-from anabranch.ingestion.web.content_type import extension_of, recoded
-from anabranch.ingestion.web.ssrf_guard import Resolver, parsed, permitted, system_addresses
-from anabranch.ingestion.web.transport import Deadline, Pinned, asked
+from anabranch_sources.web.content_type import extension_of, recoded
+from anabranch_sources.web.ssrf_guard import Resolver, parsed, permitted, system_addresses
+from anabranch_sources.web.transport import Deadline, Pinned, asked
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PIECE = 1 << 16
