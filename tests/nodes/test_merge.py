@@ -14,7 +14,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from tests.evaluation.made import write_lines
+from plugins.evaluation.tests.made import write_lines
 
 BOARD = Scope(access=("board",))
 

@@ -10,8 +10,8 @@ import httpx
 import pytest
 import yaml
 
-from anabranch.evaluation.queries import read_gold, read_queries
 from anabranch.ingestion.pipeline import ingest
+from anabranch_evaluation.queries import read_gold, read_queries
 from anabranch_server.identity.api_keys import digest_of_secret, new_key
 from plugins.server.tests.aegra_server import aegra_servers
 from plugins.server.tests.dev_server import dev_server
