@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from anabranch.readers.corpus_marker import POINTER
 from tests.shared_fixtures import REPOSITORY
 
 PLUGINS = sorted(path.name for path in REPOSITORY.glob("plugins/*/anabranch_*"))
@@ -53,6 +54,30 @@ def test_a_command_without_its_plugin_says_which_extra_brings_it(tmp_path: Path,
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "what", "extra"),
+    [
+        ("search weir --corpus postgresql://db.example.org/documents#notes", "store 'postgresql'", "postgres"),
+        ("search weir --corpus s3://bucket/notes", "store 's3'", "s3"),
+        ("search weir --corpus published", "store 's3'", "s3"),
+        ("corpus stats --corpus published", "store 's3'", "s3"),
+        ("corpus export", "command 'corpus.export'", "s3"),
+        ("corpus publish s3://bucket/notes", "command 'corpus.publish'", "s3"),
+        ("corpus stats --watch", "queue action 'watch'", "postgres"),
+        ("ingest published --queue", "queue action 'enqueue'", "postgres"),
+    ],
+)
+def test_a_corpus_whose_store_or_queue_is_absent_says_which_extra_brings_it(
+    tmp_path: Path, command: str, what: str, extra: str
+) -> None:
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published" / POINTER).write_text("{}")
+    done = python(tmp_path, COMMAND_LINE, *command.split())
+    said = f"error: The {what} needs an optional dependency. Install it: pip install 'anabranch[{extra}]'"
+    assert done.stderr.strip() == said
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_help_lists_commands_whose_plugin_is_absent(tmp_path: Path) -> None:
     done = python(tmp_path, COMMAND_LINE, "--help")
     assert done.returncode == 0, done.stderr
@@ -67,7 +92,9 @@ def test_the_core_takes_in_a_file_and_answers_alone(tmp_path: Path) -> None:
     assert "Ida Marrow" in done.stdout, done.stderr
 
 
-AUTH = "from anabranch.identity.langgraph_auth import authenticate; import asyncio; print(asyncio.run(authenticate({})))"
+AUTH = (
+    "from anabranch.identity.langgraph_auth import authenticate; import asyncio; print(asyncio.run(authenticate({})))"
+)
 
 
 def test_a_langgraph_server_without_the_plugin_opens_to_nobody_who_has_to_say_who_they_are(tmp_path: Path) -> None:
