@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from anabranch.cli.failures import guarded
 from anabranch.cli.output import notes, say
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, ModelOption
 from anabranch.errors import MissingExtraError, SettingsError
@@ -16,6 +17,7 @@ from anabranch.errors import MissingExtraError, SettingsError
 PORT = 8300
 
 
+@partial(guarded, for_others=True)
 def serve(
     *,
     corpus: CorpusOption = None,
