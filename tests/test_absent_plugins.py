@@ -1,4 +1,4 @@
-"""The core by itself: whoever asks for what a plugin brings is told which extra brings it, and nothing opens by accident."""
+"""The core by itself: what a plugin would do is refused with the extra that brings it, and nothing opens by accident."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ COMMAND_LINE = "from anabranch.cli import main; main()"
 def test_a_command_without_its_plugin_says_which_extra_brings_it(tmp_path: Path, command: str, extra: str) -> None:
     done = python(tmp_path, COMMAND_LINE, *command.split())
     assert done.returncode == 2, done.stderr
-    name = command.split()[0]
+    name = command.split(maxsplit=1)[0]
     said = f"error: The command '{name}' needs an optional dependency. Install it: pip install 'anabranch[{extra}]'"
     assert done.stderr.strip() == said
     assert done.stdout == ""

@@ -76,9 +76,8 @@ def test_nobody_replaces_what_one_of_our_plugins_adds(
 def test_a_plugin_that_is_absent_is_named_by_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "half_package.py").write_text("import no_such_library")
     (tmp_path / "broken_package.py").write_text("import anabranch.no_such_module")
-    installed(
-        tmp_path, "gone = no_such_package:Thing [mcp]", "half = half_package:Thing [s3]", "broken = broken_package:X [s3]"
-    )
+    places = ("gone = no_such_package:Thing [mcp]", "half = half_package:Thing [s3]", "broken = broken_package:X [s3]")
+    installed(tmp_path, *places)
     monkeypatch.syspath_prepend(tmp_path)
     registry: Registry[type] = Registry("reranker", {})
     for name, extra in {"gone": "mcp", "half": "s3"}.items():

@@ -24,7 +24,7 @@ JudgeOption = Annotated[
     bool,
     typer.Option("--judge", help="Have the chat model judge 40 statements, a call each: is `verify: llm` any good?"),
 ]
-DOCTOR_CHECKS: Registry[Callable[..., Awaitable["DoctorCheck"]]] = Registry("doctor check", {})
+DOCTOR_CHECKS: Registry[Callable[..., Awaitable[DoctorCheck]]] = Registry("doctor check", {})
 """Checks that a plugin adds, each behind an option of the command; called with `--set` pairs and other settings."""
 
 SIGNS = {"ok": ("✓", "green"), "off": ("·", "dim"), "note": ("!", "yellow"), "problem": ("✗", "red")}

@@ -35,7 +35,6 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
         command: The command.
         for_others: Whether it answers people who have to say who they are; all others are the operator's own.
     """
-
     if getattr(command, _GUARDED, False):
         return command
 

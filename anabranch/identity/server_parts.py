@@ -9,6 +9,6 @@ from anabranch.registry import Registry
 SERVER_PARTS: Registry[Any] = Registry("server part", {})
 """By name, in the group of entry points `anabranch.server_parts`:
 
-- `identity`: a module with `identity_of`, `load_authenticators` and `refuse_limits`, as `anabranch_server.identity` has.
+- `identity`: a module with `identity_of`, `load_authenticators`, `limits_of` and `refuse_limits`.
 - `page`: an ASGI application with the page and what belongs to it.
 """

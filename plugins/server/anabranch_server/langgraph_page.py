@@ -1,7 +1,7 @@
 """The page, documents, uploads, feedback and MCP's tools, for a LangGraph server that has threads and runs of its own.
 
-Its langgraph.json names `anabranch.server.page_app:app`, which finds this by its entry point. Feedback is kept in the folder, or the
-PostgreSQL database, that ANABRANCH_FEEDBACK names; without it, none is.
+Its langgraph.json names `anabranch.server.page_app:app`, which finds this by its entry point. Feedback is kept in the
+folder, or the PostgreSQL database, that ANABRANCH_FEEDBACK names; without it, none is.
 """
 
 from __future__ import annotations
