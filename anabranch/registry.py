@@ -38,16 +38,18 @@ def object_name(given: object) -> str:
 class Registry(Generic[T]):
     """The extensions of one kind; each is imported when it is first asked for."""
 
-    def __init__(self, kind: str, built_in: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, built_in: Mapping[str, str], *, use: str = "") -> None:
         """Name what is built in.
 
         Args:
             kind: What one of them is called, as in "reranker"; the group of entry points is `anabranch.rerankers`.
             built_in: The place of each by its name, as in "anabranch.models.rerankers.cohere:CohereReranker".
+            use: What nobody can do without the one named `{}`, as in "Reading {} files"; for a message.
         """
         self.kind = kind
         self.group = f"anabranch.{kind.replace(' ', '_')}s"
         self._built_in = built_in
+        self._use = use or f"The {kind} '{{}}'"
 
     @cached_property
     def _added(self) -> dict[str, EntryPoint]:
@@ -100,7 +102,7 @@ class Registry(Generic[T]):
             return
         # Where another module of ours is missing, the fault is ours, and no extra brings it.
         if error.name == entry.module.partition(".")[0] or not error.name.startswith("anabranch"):
-            raise MissingExtraError(f"The {self.kind} {name!r}", entry.extras[0]) from error
+            raise MissingExtraError(self._use.format(name), entry.extras[0]) from error
 
 
 def is_ours(entry: EntryPoint) -> bool:

@@ -53,7 +53,7 @@ class SourceMaker(Protocol):
         ...
 
 
-SOURCES: Registry[SourceMaker] = Registry("source", {})
+SOURCES: Registry[SourceMaker] = Registry("source", {}, use="Reading from {}://")
 """By the scheme of an address, lower case. A package adds one through the group of entry points `anabranch.sources`:
 
     [project.entry-points."anabranch.sources"]

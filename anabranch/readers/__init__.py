@@ -43,6 +43,7 @@ READERS: Registry[Reader] = Registry(
     "reader",
     {extension: place for place, extensions in _BUILT_IN.items() for extension in extensions.split()}
     | {"": "anabranch.readers.extensionless:read_extensionless"},
+    use="Reading {} files",
 )
 """Readers by extension, lower case. Each is imported when it is first used, so that start-up stays quick.
 
