@@ -45,9 +45,9 @@ if TYPE_CHECKING:
         ThreadStateError,
         UserError,
     )
+    from anabranch.ingestion.crawl_limits import CrawlLimits
     from anabranch.ingestion.ingest_report import IngestReport
     from anabranch.ingestion.pipeline import ingest
-    from anabranch.ingestion.crawl_limits import CrawlLimits
     from anabranch.models.embedder import Embedder
     from anabranch.models.rerankers import Reranker
     from anabranch.readers.document import Chunk, Document
