@@ -45,7 +45,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fuzz", type=int, default=1, help="how often tests/fuzz tries its few examples: 100 for a long run"
     )
     group.addoption(
-        "--attacks", type=int, default=500, help="requests of plugins/server/tests/test_attacks.py: 10000 for a long run"
+        "--attacks",
+        type=int,
+        default=500,
+        help="requests of plugins/server/tests/test_attacks.py: 10000 for a long run",
     )
     group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
 

@@ -1,4 +1,4 @@
-"""The core by itself: what a plugin would do is refused with the extra that brings it, and nothing opens by accident."""
+"""The core by itself: what a plugin would do is refused with the extra that brings it, and nothing opens by chance."""
 
 from __future__ import annotations
 

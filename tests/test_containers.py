@@ -207,7 +207,9 @@ def test_images_of_others_have_a_version(composed: Any) -> None:
 
 
 def test_aegra_is_pinned_and_shares_its_queue() -> None:
-    pin = (REPOSITORY / "plugins" / "server" / "tests" / "aegra.txt").read_text().split()[-1]  # the version that the tests run over
+    pin = (
+        (REPOSITORY / "plugins" / "server" / "tests" / "aegra.txt").read_text().split()[-1]
+    )  # the version that the tests run over
     assert any(pin in rest.split() for _, rest in STAGES["aegra"] + STAGES["built-aegra"])
     assert _ours(_compose("compose.aegra.yaml"))["environment"]["REDIS_BROKER_ENABLED"] == "true"
     (copied, graphs) = [each.split()[0] for each in _only("aegra", "COPY") if not each.startswith("--from")]

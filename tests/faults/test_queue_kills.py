@@ -22,7 +22,7 @@ from anabranch_postgres.queue.queue_protocol import QueueState, open_queue
 from tests.faults.children import PATIENCE, Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import SIZES, said
-from tests.server.postgres import postgres, restart
+from tests.servers.postgres import postgres, restart
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 

@@ -19,7 +19,7 @@ from anabranch.store.stores import open_corpus
 from anabranch_copies.replica import replica_store
 from anabranch_copies.replica.replica_publisher import publish_replica
 from plugins.copies.tests.replica.conftest import cache_at
-from tests.server.postgres import postgres
+from tests.servers.postgres import postgres
 
 QUESTION = "When was the weir of Halden rebuilt?"
 
