@@ -7,7 +7,7 @@ RUN python -m venv /opt/anabranch
 ENV PATH=/opt/anabranch/bin:$PATH
 WORKDIR /src
 # Extras with commas between them; `providers` brings the clients of hosted models beside OpenAI's.
-ARG EXTRAS=serve,postgres,telemetry
+ARG EXTRAS=formats,serve,postgres,telemetry
 # What Anabranch stands on, in the tested versions: a layer that is made anew when these files change, not for each source.
 COPY pyproject.toml constraints.txt scripts/requirements.py ./
 RUN python requirements.py "$EXTRAS" > requirements.txt && pip install -c constraints.txt -r requirements.txt

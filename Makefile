@@ -38,7 +38,7 @@ faults: $(VENV)/.dev  ## Try each fault that a corpus or a server has to survive
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md
 
 fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads, texts and requests; takes an hour
-	$(BIN)/python -m pytest tests/fuzz tests/server/test_attacks.py tests/server/test_*_attacks.py --fuzz 50 --attacks 10000 --timeout 0
+	$(BIN)/python -m pytest tests/fuzz plugins/server/tests/test_attacks.py plugins/server/tests/test_*_attacks.py --fuzz 50 --attacks 10000 --timeout 0
 
 check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/ruff check .
@@ -79,12 +79,13 @@ constraints: $(VENV)/.dev  ## Write the versions of the current environment to c
 clean:           ## Remove the environment, caches and sample corpora
 	rm -rf $(VENV) .anabranch .langgraph_api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
+# Every format that needs no large package, and pages of the web: DOCS may hold any of them.
 # Stamps, so that a second run starts at once and a change of the dependencies installs again.
 $(VENV)/.ask: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Anabranch needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Anabranch and what it needs into $(VENV): about a minute, once."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[formats]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.ask tests/servers/requirements.txt

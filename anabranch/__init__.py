@@ -45,9 +45,9 @@ if TYPE_CHECKING:
         ThreadStateError,
         UserError,
     )
+    from anabranch.ingestion.crawl_limits import CrawlLimits
     from anabranch.ingestion.ingest_report import IngestReport
     from anabranch.ingestion.pipeline import ingest
-    from anabranch.ingestion.web import CrawlLimits
     from anabranch.models.embedder import Embedder
     from anabranch.models.rerankers import Reranker
     from anabranch.readers.document import Chunk, Document
@@ -114,7 +114,7 @@ __all__ = [
 _PLACES = {
     "IngestReport": "anabranch.ingestion.ingest_report",
     "ingest": "anabranch.ingestion.pipeline",
-    "CrawlLimits": "anabranch.ingestion.web",
+    "CrawlLimits": "anabranch.ingestion.crawl_limits",
     "Embedder": "anabranch.models.embedder",
     "Reranker": "anabranch.models.rerankers",
     "Chunk": "anabranch.readers.document",

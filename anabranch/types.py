@@ -32,6 +32,7 @@ AnswerStatus = Literal["", "answered", "not_confirmed", "not_found"]
 nothing, the model says that the passages do not tell, or the budget was spent.
 """
 
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """One node of the chunk tree, as the store gives it back.

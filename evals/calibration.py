@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.evaluation.answer_quality import auc
 from anabranch.retrieval.answerability import BIAS, WEIGHTS
+from anabranch_evaluation.answer_quality import auc
 
 STEPS = 50
 RIDGE = 1e-3

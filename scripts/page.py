@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "anabranch" / "server" / "page"
+PAGE = Path(__file__).parent.parent / "plugins" / "server" / "anabranch_server" / "page"
 STATIC = PAGE / "static"
 COPIED = ("favicon.svg", "index.html", "style.css")
 

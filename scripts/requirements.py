@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+
+_OTHERS = re.compile(r"anabranch\[([\w,]+)\]")
 
 
 def requirements(project: Path, extras: str) -> list[str]:
@@ -16,7 +20,18 @@ def requirements(project: Path, extras: str) -> list[str]:
     """
     found = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
     optional = found["optional-dependencies"]
-    return [*found["dependencies"], *(each for extra in extras.split(",") if extra for each in optional[extra])]
+
+    def needed(extra: str) -> Iterator[str]:
+        for line in optional[extra]:
+            # An extra may bring others of this project, which no registry has.
+            if others := _OTHERS.match(line):
+                for other in others[1].split(","):
+                    yield from needed(other)
+            else:
+                yield line
+
+    lines = [*found["dependencies"], *(line for extra in extras.split(",") if extra for line in needed(extra))]
+    return list(dict.fromkeys(lines))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import pytest_runtest_call
+from tests.shared_fixtures import pytest_runtest_call
 
 
 def test_work_beyond_its_mark_fails_and_waiting_beyond_it_does_not() -> None:

@@ -23,9 +23,9 @@ from typer.testing import CliRunner
 
 from anabranch.cli.app import app
 from anabranch.safety.operator import environment
-from tests.conftest import REPOSITORY
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import route
+from tests.shared_fixtures import REPOSITORY
 from tests.test_readme import NOTES
 
 BLOCK = re.compile(r"^<!-- a test runs this -->\n```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

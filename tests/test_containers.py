@@ -17,10 +17,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from anabranch.cli.app import app
-from anabranch.server import health_routes
-from anabranch.server.services import GRACE
+from anabranch_server import health_routes
+from anabranch_server.services import GRACE
 from scripts.requirements import requirements
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 EXTRAS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 IGNORED = [line for line in (REPOSITORY / ".dockerignore").read_text().split() if line]
@@ -207,7 +207,9 @@ def test_images_of_others_have_a_version(composed: Any) -> None:
 
 
 def test_aegra_is_pinned_and_shares_its_queue() -> None:
-    pin = (REPOSITORY / "tests" / "server" / "aegra.txt").read_text().split()[-1]  # the version that the tests run over
+    pin = (
+        (REPOSITORY / "plugins" / "server" / "tests" / "aegra.txt").read_text().split()[-1]
+    )  # the version that the tests run over
     assert any(pin in rest.split() for _, rest in STAGES["aegra"] + STAGES["built-aegra"])
     assert _ours(_compose("compose.aegra.yaml"))["environment"]["REDIS_BROKER_ENABLED"] == "true"
     (copied, graphs) = [each.split()[0] for each in _only("aegra", "COPY") if not each.startswith("--from")]

@@ -12,7 +12,7 @@ import pytest
 
 from anabranch import errors
 from anabranch.agent.nodes.settings import Context
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 
@@ -83,7 +83,7 @@ def test_a_decision_record_is_short_and_says_what_holds_today(record: Path) -> N
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
 def test_the_files_that_a_decision_record_names_exist(record: Path) -> None:
-    folders = "anabranch|graph|nodes|prompts|tests|evals|benchmarks"
+    folders = "anabranch|plugins|graph|nodes|prompts|tests|evals|benchmarks"
     named = re.findall(rf"`((?:{folders})/[\w/.]*)`", record.read_text(encoding="utf-8"))
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
 

@@ -13,8 +13,9 @@ from typing import Any
 import typer
 
 from anabranch.cli.app import app
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
+PLUGINS = sorted(REPOSITORY.glob("plugins/*/anabranch_*"))
 OTHER_PROGRAMS = re.compile(r"(?:qpdf|pip install|optimum-cli|langgraph)\b[^.;`]*")
 """Their options are not ours."""
 
@@ -40,7 +41,8 @@ def _hints_in(tree: ast.Module) -> Iterator[str]:
 @cache
 def hints() -> list[str]:
     """Return all hints; read by the first test and not when tests are collected, which each worker does."""
-    files = [path for folder in ("anabranch", "graph", "nodes") for path in (REPOSITORY / folder).rglob("*.py")]
+    folders = [*(REPOSITORY / name for name in ("anabranch", "graph", "nodes")), *PLUGINS]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
     own = [path for path in files if "agent" not in path.relative_to(REPOSITORY).parts]
     return [hint for path in own for hint in _hints_in(ast.parse(path.read_text(encoding="utf-8")))]
 
@@ -103,7 +105,12 @@ def test_the_variables_that_hints_name_are_in_the_guide() -> None:
 
 def test_the_extras_that_missing_packages_name_exist() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    code = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "anabranch").rglob("*.py"))
+    files = [path for folder in (REPOSITORY / "anabranch", *PLUGINS) for path in folder.rglob("*.py")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in files)
     named = set(re.findall(r"MissingExtraError\(\s*f?\"[^\"]*\",\s*\"(\w+)\"", code))
+    # What a plugin adds names the extra behind its place (`anabranch.registry`).
+    places = [place for group in project["entry-points"].values() for place in group.values()]
+    behind = {name for place in places for name in re.findall(r"\[(\w+)\]$", place)}
     assert named
-    assert named <= project["optional-dependencies"].keys()
+    assert {"formats", "web", "serve"} <= behind
+    assert named | behind <= project["optional-dependencies"].keys()

@@ -12,18 +12,20 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 AGENT = "anabranch.agent"
+PLUGINS = sorted(ROOT.glob("plugins/*/anabranch_*"))
 BROKEN = {
     "anabranch/new.py": ["langgraph.types", "anabranch.cli.app"],
     "anabranch/store/deep/new.py": [f"{AGENT}.nodes.state", f"{AGENT}.prompts", "anabranch.ingestion.pipeline"],
-    "anabranch/text/new.py": ["anabranch.readers.pdf"],
+    "anabranch/text/new.py": ["anabranch_readers.pdf"],
     "anabranch/agent/nodes/new.py": [f"{AGENT}.graph.routes", f"{AGENT}.graph.new", "anabranch.cli.app"],
     "anabranch/agent/prompts/new.py": [f"{AGENT}.nodes.state", f"{AGENT}.nodes.fuse"],
-    "anabranch/agent/graph/new.py": ["anabranch.cli.app"],
+    "anabranch/agent/graph/new.py": ["anabranch.cli.app", "anabranch_copies", "anabranch_server"],
 }
 KEPT = {
     "anabranch/agent/nodes/well.py": [f"{AGENT}.nodes.settings", f"{AGENT}.nodes.state", f"{AGENT}.prompts"],
     "anabranch/agent/graph/well.py": [f"{AGENT}.nodes.fuse", f"{AGENT}.graph.new"],
     "anabranch/store/well.py": ["anabranch.text.analyzer"],
+    "anabranch_server/well.py": ["langgraph.types", "anabranch.cli.output", f"{AGENT}.graph.answer"],
 }
 
 
@@ -36,7 +38,8 @@ def checked(folder: Path) -> str:
 
 @pytest.mark.slow
 def test_a_new_module_cannot_escape_the_rules(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "anabranch", tmp_path / "anabranch", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in (ROOT / "anabranch", *PLUGINS):
+        shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     assert "0 broken" in checked(tmp_path)
     (tmp_path / "anabranch/store/deep").mkdir()
@@ -52,4 +55,5 @@ def test_a_new_module_cannot_escape_the_rules(tmp_path: Path) -> None:
     assert "not listed as layers" in said, said  # a package without a place in the order is found, whatever it imports
     assert f"{AGENT}.nodes.well -> " not in said
     assert "anabranch.store.well -> " not in said
+    assert "anabranch_server.well -> " not in said
     assert f"{AGENT}.graph.well -> " not in said

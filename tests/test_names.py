@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 # Prompts have the names of their steps, and are left out for that.
-FILES = [file for top in ("anabranch", "graph", "nodes") for file in sorted((ROOT / top).rglob("*.py"))]
+CODE = [*(ROOT / top for top in ("anabranch", "graph", "nodes")), *sorted(ROOT.glob("plugins/*/anabranch_*"))]
+FILES = [file for top in CODE for file in sorted(top.rglob("*.py"))]
 EVERYWHERE = {"__init__.py", "errors.py", "registry.py", "types.py"}
 """What may lie at the top of the package: what every folder of it may import."""
 
@@ -39,3 +40,11 @@ def test_a_class_name_exists_once() -> None:
 
 def test_no_module_lies_loose() -> None:
     assert {file.name for file in (ROOT / "anabranch").glob("*.py")} == EVERYWHERE
+
+
+def test_a_plugin_has_its_page_its_tests_and_one_package() -> None:
+    folders = [folder for folder in sorted((ROOT / "plugins").iterdir()) if (folder / "__init__.py").is_file()]
+    assert len(folders) == 7
+    for folder in folders:
+        inside = {each.name for each in folder.iterdir()} - {"__pycache__"}
+        assert inside == {"__init__.py", "README.md", "tests", f"anabranch_{folder.name}"}

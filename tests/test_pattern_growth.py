@@ -15,19 +15,21 @@ import pytest
 from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.read_and_chunk import read_and_chunk
 from anabranch.readers import code, dehyphenation
-from anabranch.readers.pdf_layout import headers_footers, line_numbers
+from anabranch_readers.pdf_layout import headers_footers, line_numbers
 from tests.hostile_texts import ATOMS, ATOMS_OF_FORMATS, repeated
 from tests.text.repeated_atoms import LENGTH, patterns, spent_on
 
-PATTERNS = patterns("anabranch.chunking", "anabranch.ingestion", "anabranch.readers")
+PATTERNS = patterns(
+    "anabranch.chunking", "anabranch.ingestion", "anabranch.readers", "anabranch_readers", "anabranch_sources"
+)
 SECONDS = 0.5
 """Of processor time, for two texts: a pattern of linear growth takes some thousandths of one."""
 
 SHORT = {
     "anabranch.readers.code": code._LONGEST_LINE,
     "anabranch.readers.dehyphenation._BREAK": dehyphenation._LONGEST_WORD,
-    "anabranch.readers.pdf_layout.line_numbers._ENTRY": line_numbers._LONGEST_END,
-    "anabranch.readers.pdf_layout.headers_footers._NUMBER": headers_footers._LONGEST_NUMBER,
+    "anabranch_readers.pdf_layout.line_numbers._ENTRY": line_numbers._LONGEST_END,
+    "anabranch_readers.pdf_layout.headers_footers._NUMBER": headers_footers._LONGEST_NUMBER,
 }
 """Patterns that see no more than so many characters, by module or name."""
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anabranch.cli.app import app
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 README = REPOSITORY / "README.md"
 

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.errors import SettingsError
+from anabranch.errors import MissingExtraError, SettingsError
 from anabranch.registry import Registry
 
 
-def installed(folder: Path, *lines: str, group: str = "anabranch.rerankers") -> None:
+def installed(folder: Path, *lines: str, group: str = "anabranch.rerankers", name: str = "other") -> None:
     """Put a package with entry points where Python looks for packages."""
-    (folder / "other-1.0.dist-info").mkdir()
-    (folder / "other-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
-    (folder / "other-1.0.dist-info/entry_points.txt").write_text("\n".join([f"[{group}]", *lines]))
+    metadata = folder / f"{name}-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]))
 
 
 @pytest.fixture
@@ -59,3 +60,29 @@ def test_kinds_of_two_words_have_a_group(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.syspath_prepend(tmp_path)
     modes: Registry[type] = Registry("synthesis mode", {})
     assert modes.names == ("mine",)
+
+
+@pytest.mark.parametrize("first", ["anabranch", "other"])
+def test_nobody_replaces_what_one_of_our_plugins_adds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    for name, place in {"anabranch": "decimal:Decimal [serve]", "other": "fractions:Fraction"}.items():
+        installed(tmp_path / name, f"mine = {place}", name=name)
+    for name in sorted(("anabranch", "other"), key=lambda name: name == first):
+        monkeypatch.syspath_prepend(tmp_path / name)  # the last one is looked at first
+    assert Registry[type]("reranker", {}).get("mine").__name__ == "Decimal"
+
+
+def test_a_plugin_that_is_absent_is_named_by_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "half_package.py").write_text("import no_such_library")
+    (tmp_path / "broken_package.py").write_text("import anabranch.no_such_module")
+    places = ("gone = no_such_package:Thing [mcp]", "half = half_package:Thing [s3]", "broken = broken_package:X [s3]")
+    installed(tmp_path, *places)
+    monkeypatch.syspath_prepend(tmp_path)
+    registry: Registry[type] = Registry("reranker", {})
+    for name, extra in {"gone": "mcp", "half": "s3"}.items():
+        with pytest.raises(MissingExtraError, match=f"The reranker '{name}' needs") as caught:
+            registry.get(name)
+        assert caught.value.hint == f"Install it: pip install 'anabranch[{extra}]'"
+    with pytest.raises(SettingsError, match=r"'broken' .* cannot be imported: No module named 'anabranch.no_such"):
+        registry.get("broken")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scripts.site import copy, linked, pages
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 ANCHOR = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)#([\w-]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

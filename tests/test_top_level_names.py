@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 ASK = """
 from anabranch import answer, ingest

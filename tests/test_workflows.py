@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from benchmarks.installation import PYTHONS
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 

@@ -1,53 +1,126 @@
-"""The commands and how they are put together."""
+"""The commands and how they are put together: those of the core, and those that plugins and other packages add."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from copy import copy
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anabranch import __version__
-from anabranch.cli.ask_command import ask
-from anabranch.cli.chat_command import chat
-from anabranch.cli.corpus_command import corpus
-from anabranch.cli.doctor_command import doctor
-from anabranch.cli.eval_command import evaluate
 from anabranch.cli.failures import guarded
-from anabranch.cli.ingest_command import ingest
-from anabranch.cli.key_command import key
-from anabranch.cli.mcp_command import mcp
-from anabranch.cli.search_command import search
-from anabranch.cli.serve_command import serve
-from anabranch.cli.threads_command import threads
-from anabranch.cli.typer_command import PlainCommand, PlainGroup, only
-from anabranch.cli.work_command import work
+from anabranch.cli.typer_command import PlainCommand, PlainGroup
+from anabranch.errors import AnabranchError
+from anabranch.registry import Registry
 
-app = typer.Typer(
-    name="anabranch",
-    cls=PlainGroup,
-    no_args_is_help=True,
-    # Typer would offer to write into the startup files of the shell.
-    add_completion=False,
-    rich_markup_mode="rich",
-    # Typer prints tracebacks with the values of variables, and keys are among those; `failures` tells what went wrong.
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+if TYPE_CHECKING:
+    app: typer.Typer
+
+COMMANDS: Registry[Callable[..., None] | typer.Typer] = Registry(
+    "command",
+    {
+        "ingest": "anabranch.cli.ingest_command:ingest",
+        "ask": "anabranch.cli.ask_command:ask",
+        "chat": "anabranch.cli.chat_command:chat",
+        "search": "anabranch.cli.search_command:search",
+        "corpus": "anabranch.cli.corpus_command:corpus",
+        "threads": "anabranch.cli.threads_command:threads",
+        "doctor": "anabranch.cli.doctor_command:doctor",
+    },
 )
-app.command(cls=PlainCommand)(guarded(ingest))
-app.command(cls=PlainCommand)(guarded(work))
-app.command(cls=PlainCommand)(guarded(ask))
-app.command(cls=PlainCommand)(guarded(chat))
-app.command(cls=PlainCommand)(guarded(search))
-app.command(cls=PlainCommand)(guarded(serve, for_others=True))
-app.command(cls=PlainCommand)(guarded(mcp))
-app.command("eval", cls=PlainCommand)(guarded(evaluate))
-app.add_typer(corpus, name="corpus")
-app.add_typer(threads, name="threads")
-app.command(cls=PlainCommand)(guarded(doctor))
-app.add_typer(key, name="key")
+"""Commands by name: a function with Typer's annotations, or a Typer app with commands of its own.
+
+A package adds one through the group of entry points `anabranch.commands`; a dot in the name leads into a group:
+
+    [project.entry-points."anabranch.commands"]
+    serve = "anabranch_server.serve_command:serve"
+    "corpus.publish" = "anabranch_copies.publish_command:publish"
+"""
+
+ORDER = (
+    "ingest",
+    "work",
+    "ask",
+    "chat",
+    "search",
+    "serve",
+    "mcp",
+    "eval",
+    "corpus",
+    "threads",
+    "doctor",
+    "key",
+)
+"""How `--help` lists the commands that it knows; others follow."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # `app`, or nothing
+    # Made when it is first asked for, because it imports all commands, and the command line needs only one.
+    if name != "app":
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    globals()["app"] = made = app_with(_in_order())
+    return made
+
+
+def app_with(names: list[str]) -> typer.Typer:
+    """Return the command line with these commands."""
+    made = typer.Typer(
+        name="anabranch",
+        cls=PlainGroup,
+        no_args_is_help=True,
+        # Typer would offer to write into the startup files of the shell.
+        add_completion=False,
+        rich_markup_mode="rich",
+        # Typer prints tracebacks with the values of variables, and keys are among those; `failures` tells what went
+        # wrong.
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_anabranch)
+    for name in names:
+        _add(made, name, name)
+    return made
+
+
+def _in_order() -> list[str]:
+    top = [name for name in COMMANDS.names if "." not in name]
+    return sorted(top, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
+def _add(parent: typer.Typer, name: str, entry: str) -> None:
+    """Add a command to the command line, or to one of its groups."""
+    try:
+        found = COMMANDS.get(entry)
+    except AnabranchError as error:
+        _add_absent(parent, name, error)
+        return
+    if not isinstance(found, typer.Typer):
+        parent.command(name, cls=PlainCommand)(guarded(found))
+        return
+    group = copy(found)
+    group.registered_commands = list(found.registered_commands)
+    for inner in COMMANDS.names:
+        if inner.startswith(f"{entry}."):
+            _add(group, inner.removeprefix(f"{entry}."), inner)
+    parent.add_typer(group, name=name)
+
+
+def _add_absent(parent: typer.Typer, name: str, error: AnabranchError) -> None:
+    """Add a command that says why it is not here, whatever it is given."""
+
+    def absent() -> None:
+        raise error
+
+    from rich.markup import escape
+
+    taken = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    add = parent.command(name, cls=PlainCommand, help=f"[dim]{escape(error.hint)}[/]", context_settings=taken)
+    add(guarded(absent))
 
 
 def _version(wanted: bool) -> None:
@@ -56,7 +129,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _anabranch(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
@@ -82,8 +154,10 @@ def main() -> None:
         # A test or a notebook may have put something else in the place of a stream.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        only(app, sys.argv[1] if len(sys.argv) > 1 else "")()
+        # To build each command takes Typer milliseconds, and a plugin is imported for it.
+        app_with([wanted] if wanted in COMMANDS and "." not in wanted else _in_order())()
     finally:
         _flush()
 

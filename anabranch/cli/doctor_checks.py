@@ -115,9 +115,9 @@ def _people() -> list[DoctorCheck]:
 
     if operator().auth is None:
         return []
-    from anabranch.identity import load_authenticators
+    from anabranch.identity.server_parts import SERVER_PARTS
 
-    load_authenticators()
+    SERVER_PARTS.get("identity").load_authenticators()
     return [DoctorCheck("people", "ok", "callers of a server have to say who they are (ANABRANCH_AUTH)")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,8 @@ from rich.text import Text
 
 from anabranch.cli.output import results, write_json
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, JsonOption, ModelOption, SetOption
+from anabranch.errors import AnabranchError
+from anabranch.registry import Registry
 
 if TYPE_CHECKING:
     from anabranch.cli.installation_checks import DoctorCheck
@@ -21,6 +24,9 @@ JudgeOption = Annotated[
     bool,
     typer.Option("--judge", help="Have the chat model judge 40 statements, a call each: is `verify: llm` any good?"),
 ]
+DOCTOR_CHECKS: Registry[Callable[..., Awaitable[DoctorCheck]]] = Registry("doctor check", {})
+"""Checks that a plugin adds, each behind an option of the command; called with `--set` pairs and other settings."""
+
 SIGNS = {"ok": ("✓", "green"), "off": ("·", "dim"), "note": ("!", "yellow"), "problem": ("✗", "red")}
 
 
@@ -62,8 +68,12 @@ async def _checks(sets: list[str] | None, *, judge: bool, **options: str | None)
     # Without its libraries and settings there is nothing to ask.
     if not judge or any(check.name in ("libraries", "settings") and check.status == "problem" for check in checks):
         return checks
-    from anabranch.cli.doctor_judge import judge_check
+    try:
+        judge_check = DOCTOR_CHECKS.get("judge")
+    except AnabranchError as error:
+        from anabranch.cli.installation_checks import DoctorCheck
 
+        return [*checks, DoctorCheck("judge", "problem", error.message, error.hint)]
     return [*checks, await judge_check(sets, **options)]
 
 

@@ -24,14 +24,19 @@ R = TypeVar("R")
 
 INTERRUPTED = 130
 
+_GUARDED = "__anabranch_guarded__"
+"""Marks a command that has its guard: a plugin guards its own where it answers others than the operator."""
+
 
 def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P, R]:
-    """Run a command, and turn whatever it raises into a paragraph and an exit code.
+    """Run a command, and turn whatever it raises into a paragraph and an exit code; a guarded one stays as it is.
 
     Args:
         command: The command.
         for_others: Whether it answers people who have to say who they are; all others are the operator's own.
     """
+    if getattr(command, _GUARDED, False):
+        return command
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -54,6 +59,7 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
             report(error)
             raise typer.Exit(exit_code(error)) from error
 
+    setattr(run, _GUARDED, True)
     return run
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +11,8 @@ from anabranch.cli.shared_options import CorpusOption, EmbedderUrlOption, JsonOp
 from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
+    from anabranch.ingestion.crawl_limits import CrawlLimits
     from anabranch.ingestion.isolation.process_limits import Limits
-    from anabranch.ingestion.web import CrawlLimits
 
 
 def ingest(
@@ -110,10 +109,8 @@ def ingest(
     anabranch ingest docs/ --json | jq '.\[] | select(.status == "failed")'
     """
     from anabranch.cli.ingest_view import ingest_shown
-    from anabranch.cli.queue_view import enqueue_shown
+    from anabranch.cli.queue_actions import QUEUE_ACTIONS
     from anabranch.cli.settings_options import context_of
-    from anabranch.ingestion.pipeline import ingest as ingest_files
-    from anabranch.ingestion.queue.producer import enqueue
     from anabranch.readers import PLAIN, ReadOptions
     from anabranch.store.file_identity import is_url
 
@@ -122,8 +119,11 @@ def ingest(
     address = context_of(corpus=corpus).corpus
     reading = ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages))
     limits = _limits(time_limit, memory_limit)
-    run = partial(
-        enqueue if queue else ingest_files,
+    show = QUEUE_ACTIONS.get("enqueue") if queue else ingest_shown
+    code = show(
+        given,
+        address,
+        as_json=as_json,
         embedder=embedder or "",
         base_url=base_url,
         sizes=_sizes(chunk_sizes),
@@ -138,7 +138,7 @@ def ingest(
         limits=limits,
         wait=wait,
     )
-    raise typer.Exit((enqueue_shown if queue else ingest_shown)(run, given, address, as_json=as_json))
+    raise typer.Exit(code)
 
 
 def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
@@ -151,7 +151,7 @@ def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
 
 
 def _crawl(asked: bool, pages: int | None, depth: int | None) -> CrawlLimits | None:
-    from anabranch.ingestion.web import CrawlLimits
+    from anabranch.ingestion.crawl_limits import CrawlLimits
 
     if not asked:
         if pages is not None or depth is not None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
-from typing import get_args
+from typing import Any, get_args
 
 from rich import box
 from rich.console import Console
@@ -18,7 +18,7 @@ from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import notes, print_table, results, say, write_json
 from anabranch.cli.progress import stages
 from anabranch.errors import CorpusEmptyError
-from anabranch.ingestion.pipeline import FileRow, IngestReport, Status
+from anabranch.ingestion.pipeline import FileRow, IngestReport, Status, ingest
 from anabranch.store.corpus_address import shown_address
 from anabranch.store.stores import open_corpus
 from anabranch.text.normalization import squeeze
@@ -38,10 +38,13 @@ MAX_FINE = 40
 """Rows of files that went well; past this they are only counted."""
 
 
-def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: str, *, as_json: bool) -> int:
-    """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty."""
+def ingest_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401
+    """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty.
+
+    `options` are those of `ingest`.
+    """
     with stages(passages="passages embedded") as told:
-        report = run(paths, corpus, progress=told)
+        report = ingest(paths, corpus, progress=told, **options)
     # Asked of the corpus and not of the report: a run that changed nothing still has to say what is there.
     documents, chunks = asyncio.run(_holds(corpus))
     if as_json:

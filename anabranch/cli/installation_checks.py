@@ -10,12 +10,13 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, r
 from typing import Literal
 
 from anabranch import __version__
+from anabranch.registry import is_ours
 from anabranch.text.normalization import squeeze
 
 FOR_DEVELOPERS = ("dev", "site")
 """The extras that only work on Anabranch itself needs."""
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
-EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes")
+EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes", "commands", "sources")
 """What other packages may add, by the ends of their groups of entry points (`anabranch.registry`)."""
 
 _OF_EXTRA = re.compile(r"([\w.-]+).*extra == ['\"]([\w-]+)['\"]")
@@ -85,6 +86,8 @@ def extension_checks() -> Iterator[DoctorCheck]:
     everything = entry_points()  # each call reads the metadata of every package
     for kind in EXTENSIONS:
         for entry in sorted(everything.select(group=f"anabranch.{kind}"), key=lambda entry: entry.name):
+            if is_ours(entry):
+                continue
             try:
                 # Loaded, because a name that is listed need not work; a run would fail at it much later.
                 entry.load()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.errors import QuestionError
-from anabranch.evaluation.queries import read_rows, text_of
+from anabranch.text.jsonl_rows import read_rows, text_of
 
 SHAPE = 'Write one object per line: {"id": "q1", "question": "..."}.'
 

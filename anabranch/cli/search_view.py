@@ -17,8 +17,8 @@ from anabranch.cli.output import check_folder, notes, results, say, write_json, 
 from anabranch.cli.progress import bar
 from anabranch.cli.question_file import read_questions
 from anabranch.cli.settings_options import with_at_least
-from anabranch.evaluation.runs import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
+from anabranch.retrieval.trec_run import best_per_document, check_query_id, run_lines
 from anabranch.text.normalization import squeeze
 from anabranch.types import Candidate
 

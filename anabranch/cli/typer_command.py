@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from copy import copy
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from typer import Typer
 from typer.core import TyperCommand, TyperGroup
-from typer.models import CommandInfo
 
 if TYPE_CHECKING:
     # Typer has a copy of Click of its own from 0.26 on; whichever it is, these are its types.
@@ -61,23 +58,6 @@ class PlainGroup(TyperGroup):
         params = super().get_params(ctx)
         _without_types(params)
         return params
-
-
-def only(app: Typer, name: str) -> Typer:
-    """Return an app with the one command or group that is wanted, or as it is: to build each takes Typer milliseconds.
-
-    Args:
-        app: With all of them.
-        name: The first word of the command line, whatever it is.
-    """
-    one = copy(app)
-    one.registered_commands = [each for each in app.registered_commands if name == _name_of(each)]
-    one.registered_groups = [each for each in app.registered_groups if name == each.name]
-    return one if one.registered_commands or one.registered_groups else app
-
-
-def _name_of(command: CommandInfo) -> str:
-    return command.name or str(getattr(command.callback, "__name__", ""))
 
 
 def _settings_like(option: str) -> list[str]:

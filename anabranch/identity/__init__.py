@@ -1,26 +1,25 @@
-"""Who asks, and what they may do and read: from an API key, a token, or a proxy, as the file in ANABRANCH_AUTH says.
+"""Who asks, and the audit log of what they were shown.
 
-::
+The plugin `server` finds out who sent a request, and what it has for that can be imported from here as well::
 
     user = await identity_of(request.headers.raw, request.client.host)  # or NotAuthenticatedError
     await graph.ainvoke({"question": "..."}, {"configurable": {AUTH_USER: user}})
-
-`load_authenticators` reads the file; a server calls it when it starts, so that a wrong file keeps it from starting.
 """
 
 from __future__ import annotations
 
-from anabranch.identity.authenticators import identity_of, limits_of, load_authenticators, refuse_limits
+from typing import Any
+
 from anabranch.identity.user import AUTH_USER, User
 from anabranch.safety.operator import as_operator, needs_identity
 
-__all__ = [
-    "AUTH_USER",
-    "User",
-    "as_operator",
-    "identity_of",
-    "limits_of",
-    "load_authenticators",
-    "needs_identity",
-    "refuse_limits",
-]
+__all__ = ["AUTH_USER", "User", "as_operator", "needs_identity"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # a function of the plugin
+    if name not in {"identity_of", "limits_of", "load_authenticators", "refuse_limits"}:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    from anabranch.identity.server_parts import SERVER_PARTS
+
+    return getattr(SERVER_PARTS.get("identity"), name)

@@ -14,7 +14,7 @@ from langgraph_sdk import Auth
 
 from anabranch.errors import NotAuthenticatedError, OperationError
 from anabranch.identity.audit_log import audit, check_audit_log
-from anabranch.identity.authenticators import identity_of, refuse_limits
+from anabranch.identity.server_parts import SERVER_PARTS
 from anabranch.identity.user import ROLES, User
 from anabranch.safety.operator import needs_identity
 
@@ -24,7 +24,8 @@ LOCAL = User(identity="local", roles=frozenset(ROLES))
 """Whoever uses a server without ANABRANCH_AUTH: the one person whose machine it is."""
 
 if needs_identity():
-    refuse_limits()  # a wrong file stops the server now, and not the first request
+    # A wrong file, or no plugin that reads it, stops the server now, and not the first request.
+    SERVER_PARTS.get("identity").refuse_limits()
 check_audit_log()
 
 
@@ -41,7 +42,8 @@ async def authenticate(headers: Mapping[Any, Any], scope: Mapping[str, Any] | No
     pairs: Iterable[tuple[Any, Any]] = headers.items() if scope is None else scope.get("headers") or ()
     client = (scope or {}).get("client") or (None,)
     try:
-        return (await identity_of(pairs, client[0])).as_auth_user()
+        user: User = await SERVER_PARTS.get("identity").identity_of(pairs, client[0])
+        return user.as_auth_user()
     except NotAuthenticatedError as error:
         raise Auth.exceptions.HTTPException(status_code=401, detail=str(error)) from error
     except OperationError as error:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document as LangChainDocument
     from langchain_core.embeddings import Embeddings
 
-    from anabranch.ingestion.web import CrawlLimits
+    from anabranch.ingestion.crawl_limits import CrawlLimits
 
 __all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
 

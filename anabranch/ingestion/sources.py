@@ -1,4 +1,4 @@
-"""Everything that a run takes in: files of folders, members of archives, pages of the web.
+"""Everything that a run takes in: files of folders, members of archives, what is at addresses.
 
 Copies (pages, members) are made one at a time, when they are asked for, in a temporary folder that goes with the run.
 """
@@ -9,18 +9,14 @@ import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from anabranch.errors import ReadingError
+from anabranch.ingestion.address_source import AddressSource, FetchOptions, sources_of
+from anabranch.ingestion.crawl_limits import CrawlLimits
 from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of, survey
 from anabranch.ingestion.ingest_root import IngestRoot
-from anabranch.ingestion.object_storage import ObjectFolder, is_object
 from anabranch.readers.document import Failure
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
-
-if TYPE_CHECKING:
-    from anabranch.ingestion.web import CrawlLimits, Fetcher
 
 
 class Gathered:
@@ -31,29 +27,13 @@ class Gathered:
     grows with each archive that is opened.
     """
 
-    def __init__(
-        self,
-        walked: Walked,
-        urls: Sequence[str],
-        folder: Path,
-        *,
-        archives: bool,
-        fetcher: Fetcher | None,
-        buckets: Sequence[ObjectFolder] = (),
-        crawl: CrawlLimits | None = None,
-    ) -> None:
-        """Take what was found, who fetches pages if there are any, and buckets; copies go into `folder`.
-
-        With `crawl`, the pages that each page leads to are fetched as well.
-        """
+    def __init__(self, walked: Walked, folder: Path, *, archives: bool, sources: Sequence[AddressSource] = ()) -> None:
+        """Take what was found, and what is at addresses; copies go into `folder`."""
         self._walked = walked
-        self._urls = urls
         self._folder = folder
         self._archives = archives
-        self._fetcher = fetcher
-        self._buckets = buckets
-        self._crawl = crawl
-        self._known = len(walked.files) + len(urls)
+        self._sources = sources
+        self._known = len(walked.files)
         self._here: set[str] = set()
         self._read_whole: set[str] = set()
 
@@ -68,7 +48,7 @@ class Gathered:
         return self._walked.files
 
     def __len__(self) -> int:
-        return self._known
+        return self._known + sum(map(len, self._sources))
 
     def __iter__(self) -> Iterator[FoundFile | Failure]:
         from anabranch.ingestion.archives import is_archive
@@ -82,24 +62,19 @@ class Gathered:
                 yield from self._members(found)
             else:
                 yield Failure(found.source, "unsupported", "It is an archive, and is opened only with --archives.")
-        if self._fetcher is not None:
-            for url in self._urls:
-                yield from self._pages(url, self._fetcher)
-        for bucket in self._buckets:
-            for item in bucket.objects():
-                self._known += 1
-                yield item
+        for source in self._sources:
+            yield from source
 
     def is_missing(self, identity: str) -> bool:
         """Tell, after the last file, whether something that the corpus knows is gone from what was gone through.
 
         True for a file below one of the folders that does not exist any more, and for a member that is not in its
-        archive or bucket any more. False for everything elsewhere, and for every web page.
+        archive, or at the addresses that were asked for, any more. False for everything elsewhere.
         """
         if identity in self._here:
             return False
-        if is_object(identity):
-            return any(bucket.is_missing(identity) for bucket in self._buckets)
+        if is_url(identity):
+            return any(source.is_missing(identity) for source in self._sources)
         if any(archive in self._read_whole for archive in archives_of(identity)):
             return True
         path = Path(identity)
@@ -125,25 +100,6 @@ class Gathered:
         if whole:
             self._read_whole.add(archive)
 
-    def _pages(self, url: str, fetcher: Fetcher) -> Iterator[FoundFile | Failure]:
-        from anabranch.ingestion.web import Crawler
-
-        if self._crawl is None:
-            yield self._page(url, fetcher)
-            return
-        self._known -= 1
-        for item in Crawler(fetcher, self._crawl).pages(url, self._folder):
-            self._known += 1
-            yield item
-
-    def _page(self, url: str, fetcher: Fetcher) -> FoundFile | Failure:
-        own = Path(tempfile.mkdtemp(dir=self._folder))
-        try:
-            path = fetcher.fetch(url, own)
-        except ReadingError as error:
-            return Failure(url, error.reason, str(error))
-        return FoundFile(path, url, identity=url, is_copy=True, metadata={"url": url})
-
 
 def _is_file(path: Path) -> bool:
     try:
@@ -166,7 +122,7 @@ def gathered(
     """Find what there is to take in; no archive is opened and no page fetched before it is asked for.
 
     Args:
-        paths: Files, folders to walk, and addresses of web pages (as text; a `Path` is never an address).
+        paths: Files, folders to walk, and addresses (as text; a `Path` is never an address).
         skip: Left out with all that is below it.
         archives: Open archives (ZIP, tar) and take in what is in them.
         follow_links: Follow symbolic links out of the folders.
@@ -175,7 +131,7 @@ def gathered(
         root: Where `paths` count from, and what of it may be read; no page is fetched then.
 
     Raises:
-        UserError: A path does not exist or may not be read, or an address is not one of the web.
+        UserError: A path does not exist or may not be read, or an address is none that can be read.
     """
     asked = [path for path in paths if root is None and isinstance(path, str) and is_url(path)]
     files = [Path(path) for path in paths if path not in asked]
@@ -196,19 +152,10 @@ def from_addresses(
     walked: Walked | None = None,
     archives: bool = False,
 ) -> Gathered:
-    """Return what there is at addresses of pages and buckets, and what a walk came upon; copies go into `folder`.
+    """Return what there is at addresses, and what a walk came upon; copies go into `folder`.
 
     Raises:
-        UserError: One of them is neither.
+        UserError: One of them is none that can be read.
     """
-    pages = [url for url in asked if not is_object(url)]
-    urls, fetcher = _web(pages, private=private_urls) if pages else ([], None)
-    buckets = [ObjectFolder(address, folder) for address in dict.fromkeys(asked) if is_object(address)]
-    files = walked or Walked((), ())
-    return Gathered(files, urls, folder, archives=archives, fetcher=fetcher, buckets=buckets, crawl=crawl)
-
-
-def _web(asked: Sequence[str], *, private: bool) -> tuple[list[str], Fetcher]:
-    from anabranch.ingestion.web import Fetcher, parsed
-
-    return list(dict.fromkeys(str(parsed(url)) for url in asked)), Fetcher(private=private)
+    sources = sources_of(asked, FetchOptions(folder, private_urls, crawl))
+    return Gathered(walked or Walked((), ()), folder, archives=archives, sources=sources)

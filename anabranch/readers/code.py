@@ -17,8 +17,10 @@ from anabranch.readers.code_languages import LANGUAGES, LANGUAGES_BY_NAME
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.size_limit import limited
 
 
+@limited(1 << 25, "Turn it into CSV or JSON lines, or split it.")  # so much of it is data, and not code
 def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of a source file, or its parts where it is long; its title is its path.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 DATABASE = "corpus.db"
 # What else there is in the folder of a corpus; at least one of these, or its database is somebody else's file.
 BESIDE_DATABASE = frozenset({"CURRENT", "generations", "segments", "write.lock", "writer"})
-# What a folder that a corpus is published to begins with (`anabranch.store.replica`).
+# What a folder that a corpus is published to begins with (the plugin `copies`).
 POINTER = "anabranch-replica.json"
 
 

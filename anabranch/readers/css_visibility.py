@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from bs4 import BeautifulSoup
 from bs4.element import Tag
-from soupsieve import SelectorSyntaxError
 
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _RULE = re.compile(r"(?<![^{}@;])([^{}@;]+)\{([^{}]*)\}")
@@ -105,5 +104,5 @@ def _selected(soup: BeautifulSoup, selector: str) -> list[Tag]:
     parts = [part for part in selector.split(",") if part.strip() and not _STATES.search(part)]
     try:
         return list(soup.select(",".join(parts))) if parts else []
-    except (SelectorSyntaxError, NotImplementedError):
+    except (soup.css.api.SelectorSyntaxError, NotImplementedError):
         return []

@@ -20,6 +20,7 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import codec_of
+from anabranch.readers.size_limit import limited
 from anabranch.readers.table_blocks import table_texts
 from anabranch.text.normalization import clean_counted
 
@@ -31,6 +32,7 @@ _FEW_NULS = 0.01
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 
 
+@limited(most_bytes=None)
 def read_delimited(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of a CSV or TSV file, or its parts where it is long.
 

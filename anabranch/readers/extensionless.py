@@ -11,10 +11,12 @@ from anabranch.readers.code_languages import LANGUAGES_BY_NAME
 from anabranch.readers.document import PLAIN, Document, ReadOptions
 from anabranch.readers.encoding import codec_of
 from anabranch.readers.plain_text import read_text
+from anabranch.readers.size_limit import limited
 
 _SAMPLE = 1 << 16
 
 
+@limited(1 << 25)
 def read_extensionless(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of a text; code is told by its name, or by its first line (`#!`).
 

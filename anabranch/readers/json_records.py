@@ -13,6 +13,7 @@ from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOpti
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import cleaned, decode
 from anabranch.readers.jsonl import record_parts
+from anabranch.readers.size_limit import limited
 from anabranch.readers.table_blocks import table_texts
 from anabranch.text.normalization import squeeze
 
@@ -21,6 +22,7 @@ _MOST_CODE = 1 << 25  # bytes that are read as they stand, as of any source code
 _DEEPEST = 6
 
 
+@limited(1 << 27, "Turn it into JSON lines, or split it.")
 def read_json(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield the documents of a .json file.
 

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOptions, access_tags
 from anabranch.readers.plain_text import paragraphs
+from anabranch.readers.size_limit import limited
 from anabranch.text.normalization import clean, squeeze
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
@@ -21,6 +22,7 @@ _EXPORTED = b'{"kind": "corpus", "format": "anabranch",'
 _OWN = frozenset({"id", "_id", "title", "text", "access"})
 
 
+@limited(most_bytes=None)
 def read_jsonl(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield one document per line, and a `Failure` for each line that is none or too long; blank lines are skipped.
 

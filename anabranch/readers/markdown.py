@@ -23,6 +23,7 @@ from anabranch.readers.document import (
 from anabranch.readers.encoding import cleaned, decode
 from anabranch.readers.frontmatter import FrontMatter, front_matter
 from anabranch.readers.html import visible_text
+from anabranch.readers.size_limit import MOST_TEXT_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
 from anabranch.text.normalization import clean, squeeze
 
@@ -47,6 +48,7 @@ _EDGES = {
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
+@limited(MOST_TEXT_BYTES)
 def read_markdown(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a Markdown file; title: front matter, else the first H1, else the file's name.
 

@@ -11,6 +11,7 @@ from anabranch.readers.dehyphenation import join_all, vocabulary
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.size_limit import MOST_TEXT_BYTES, limited
 from anabranch.text.line_starts import entry_kinds, line_kind
 
 _BLANK = re.compile(r"\n[ \t\xa0]*(?:\n[ \t\xa0]*)+")
@@ -27,6 +28,7 @@ _WIDEST, _NARROWEST, _FULL = 120, 30, 0.75  # characters; half of all wrapped li
 _OPENING, _FEW_LINES, _MANY_LINES = 0.85, 3, 12  # the share of lines of verse that begin so, and how many tell
 
 
+@limited(MOST_TEXT_BYTES)
 def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a text file.
 

@@ -53,7 +53,7 @@ class Operator(BaseModel):
             but what its callers have sent.
         data: Where `anabranch serve` keeps conversations: a folder, or the address of a PostgreSQL database; None:
             beside the corpus.
-        auth: File that says who may use this server (`anabranch.identity`); None where one person uses it alone.
+        auth: File that says who may use this server (`anabranch_server.identity`); None where one person uses it alone.
         audit: File of the audit log (`anabranch.identity.audit_log`); None for none.
         audit_questions: Whether it holds the words of questions.
         feedback: Where feedback is kept if the page is served by another LangGraph server: a folder, or the address of

@@ -1,1 +1,1 @@
-"""Serves the graph over HTTP: threads and runs that survive a kill, the page, and what other programs plug into."""
+"""What other servers load of ours by name. `anabranch serve` itself is a plugin, in plugins/server."""

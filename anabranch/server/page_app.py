@@ -1,51 +1,27 @@
-"""The page, documents, uploads, feedback and MCP's tools, for a LangGraph server that has threads and runs of its own.
+"""The page for a LangGraph server, which its langgraph.json names: `"http": {"app": "anabranch.server.page_app:app"}`.
 
-In its langgraph.json: `"http": {"app": "anabranch.server.page_app:app"}`. Feedback is kept in the folder, or the
-PostgreSQL database, that ANABRANCH_FEEDBACK names; without it, none is.
+The plugin `server` has it. Where that is not installed, the graphs are served without a page.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import logging
+from typing import Any
 
-from fastapi import Depends, FastAPI
-
-import anabranch
-from anabranch.errors import AnabranchError
-from anabranch.safety.operator import operator
-from anabranch.server import document_routes, feedback_routes, login_routes, mcp_routes, page_routes, upload_routes
-from anabranch.server.application import refused
-from anabranch.server.database import open_database
-from anabranch.server.feedback import FeedbackBook
-from anabranch.server.page_policy import PagePolicy
-from anabranch.server.request_log import GUEST_TELEMETRY
-from anabranch.server.request_values import MAX_BODY
-from anabranch.server.requester import refuse_other_names
+from anabranch.errors import MissingExtraError
+from anabranch.identity.server_parts import SERVER_PARTS
 
 
-@asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    place = operator().feedback
-    if place is None:
-        yield
-        return
-    async with open_database(place) as engine:
-        app.state.feedback = FeedbackBook(engine)
-        yield
+def load_page() -> Any:  # noqa: ANN401  # an application of FastAPI or of Starlette
+    """Return the plugin's application, or one that has no routes."""
+    try:
+        return SERVER_PARTS.get("page")
+    except MissingExtraError as error:
+        # Each LangGraph server is made of Starlette; Anabranch alone does not need it.
+        from starlette.applications import Starlette
+
+        logging.getLogger(__name__).warning("There is no page: %s", error)
+        return Starlette()
 
 
-app = FastAPI(
-    title="Anabranch",
-    version=anabranch.__version__,
-    lifespan=_lifespan,
-    telemetry=GUEST_TELEMETRY,
-    max_body_size=MAX_BODY,
-    dependencies=[Depends(refuse_other_names)],
-    docs_url=None,
-    redoc_url=None,
-)
-for each in (document_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
-    app.include_router(each.router)
-app.add_exception_handler(AnabranchError, refused)
-app.add_middleware(PagePolicy)
+app = load_page()

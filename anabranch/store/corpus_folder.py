@@ -64,20 +64,8 @@ def make_folder(corpus: StrPath) -> Path:
 
 
 def is_published(folder: Path) -> bool:
-    """Tell whether a corpus was published to a folder (`anabranch.store.replica`)."""
+    """Tell whether a corpus was published to a folder (the plugin `copies`)."""
     return (folder / POINTER).exists() and not (folder / DATABASE).exists()
-
-
-def check_target(folder: Path) -> None:
-    """Refuse to publish among other files, the corpus's own for example.
-
-    Raises:
-        UserError: The folder holds others.
-    """
-    # What a first publication has sent before it was killed is no other file.
-    if (folder / DATABASE).exists() or _names(folder) - {POINTER, "files"}:
-        msg = f"The folder {str(folder)!r} holds other files; a published corpus needs a folder of its own."
-        raise UserError(msg, hint="Name a folder that is empty, or not there yet.")
 
 
 def size_of(path: Path) -> int:
@@ -87,10 +75,11 @@ def size_of(path: Path) -> int:
 
 
 def _holds_others(folder: Path) -> bool:
-    return not _names(folder) <= BESIDE_DATABASE
+    return not names_in(folder) <= BESIDE_DATABASE
 
 
-def _names(folder: Path) -> set[str]:
+def names_in(folder: Path) -> set[str]:
+    """Return the names of the files in a folder, those that are not hidden; none where it is missing."""
     try:
         # Hidden files do not count: file managers leave some in each folder that somebody has looked at.
         return {path.name for path in folder.iterdir() if not path.name.startswith(".")}

@@ -1,4 +1,4 @@
-"""A corpus in a folder, or one that was published to it.
+"""A corpus in a folder.
 
 SQLite has documents, passages and vectors; beside it are the files that searches read.
 """
@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 
 from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import is_published, make_folder, must_exist
+from anabranch.store.corpus_folder import make_folder, must_exist
 from anabranch.store.corpus_handles import open_folder
-from anabranch.store.corpus_snapshot import CorpusListing
 from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.local_snapshot import LocalSnapshot
-from anabranch.store.replica.replica_store import ReplicaStore
 from anabranch.store.write_lock import writing
 
 
@@ -39,9 +37,7 @@ class LocalStore:
     """Corpora in folders."""
 
     async def open(self, address: StrPath) -> LocalReader:
-        """Return a handle on the current generation; see `open_folder`, and for a published one `ReplicaStore`."""
-        if await asyncio.to_thread(is_published, folder_of(address)):
-            return await ReplicaStore().open(address)
+        """Return a handle on the current generation; see `open_folder`."""
         return await asyncio.to_thread(open_folder, address)
 
     @contextmanager
@@ -57,7 +53,3 @@ class LocalStore:
         folder = must_exist(address)
         with reading(folder) as connection:
             yield LocalSnapshot(folder, connection)
-
-    def listing(self, address: StrPath) -> AbstractContextManager[CorpusListing]:
-        """Return what a folder holds, or the copy of one that was published to it."""
-        return ReplicaStore().listing(address) if is_published(folder_of(address)) else self.snapshot(address)

@@ -2,7 +2,7 @@
 
 `CorpusReader` is all that a question needs. What else a store can do it shows by having the methods of `FullScores`,
 `Outlines`, `Originals` or `TermStatistics`; who needs those asks with `isinstance` and does with less without them.
-`anabranch.store.conformance` are the tests that every store has to pass. Every method is async: blocking work is
+`anabranch_conformance` are the tests that every store has to pass. Every method is async: blocking work is
 the store's own business and crosses to a thread inside it.
 """
 

@@ -1,7 +1,7 @@
 """Opens a corpus wherever it is: the scheme of its address says which kind of store has it.
 
 A package adds a kind of store with an entry point (`anabranch.registry`): the group is "anabranch.stores", the name is
-the scheme, and what it names is a class like `Store`.
+the scheme, and what it names is a class like `Store`. PostgreSQL and published copies are added in this way.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Protocol, runtime_checkable
 from anabranch.errors import SettingsError
 from anabranch.models.lru import LRU
 from anabranch.registry import Registry
-from anabranch.store.corpus_address import StrPath, scheme_of, shown_address
+from anabranch.store.corpus_address import StrPath, folder_of, scheme_of
+from anabranch.store.corpus_folder import is_published
 from anabranch.store.corpus_snapshot import CorpusListing, CorpusSnapshot
 from anabranch.store.protocol import CorpusReader
-from anabranch.store.queue_protocol import QueueStore, QueueWriter
 from anabranch.store.writer_protocol import CorpusWriter, Progress
 
 
@@ -91,13 +91,11 @@ class RebuildingStore(Store, Protocol):
 
 STORES: Registry[type[Store]] = Registry(
     "store",
-    {
-        "file": "anabranch.store.local_store:LocalStore",
-        "memory": "anabranch.store.memory:MemoryStore",
-        "postgresql": "anabranch.store.postgres.postgres_store:PostgresStore",
-        "s3": "anabranch.store.replica.replica_store:ReplicaStore",
-    },
+    {"file": "anabranch.store.local_store:LocalStore", "memory": "anabranch.store.memory:MemoryStore"},
 )
+
+PUBLISHED = "s3"
+"""The kind of store that reads published corpora, those in a folder as well."""
 
 CORPORA = 8
 """Addresses whose readers are kept: each holds files or connections open."""
@@ -123,7 +121,7 @@ async def open_corpus(corpus: StrPath) -> CorpusReader:
         CorpusDamagedError: It is damaged, and cannot be mended while it is opened.
     """
     # In a thread: the package of another store is imported here.
-    store = await asyncio.to_thread(_store_of, corpus)
+    store = await asyncio.to_thread(store_of, corpus)
     reader = await store.open(corpus)
     _opened.setdefault(str(corpus), LRU(GENERATIONS)).set(reader.generation, reader)
     return reader
@@ -151,24 +149,7 @@ def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager
         SettingsError: There is no such kind of store.
         CorpusLockedError: Another one is writing.
     """
-    return _store_of(corpus).writer(corpus, wait=wait)
-
-
-def open_queue(corpus: StrPath, *, worker: str, lease: float) -> AbstractContextManager[QueueWriter]:
-    """Return a writer of a corpus beside other writers, and its jobs; see `QueueStore.queue`.
-
-    Raises:
-        SettingsError: The corpus is in a store to which one writes at a time.
-        CorpusNotFoundError: There is no corpus at that address.
-    """
-    store = _store_of(corpus)
-    if not isinstance(store, QueueStore):
-        msg = f"Several machines cannot write to {shown_address(corpus)!r} at once."
-        hint = (
-            "Use `anabranch ingest` for it, or keep the corpus in PostgreSQL: --corpus postgresql://host/database#name"
-        )
-        raise SettingsError(msg, hint=hint)
-    return store.queue(corpus, worker=worker, lease=lease)
+    return store_of(corpus).writer(corpus, wait=wait)
 
 
 def open_snapshot(corpus: StrPath) -> AbstractContextManager[CorpusSnapshot]:
@@ -179,7 +160,7 @@ def open_snapshot(corpus: StrPath) -> AbstractContextManager[CorpusSnapshot]:
         CorpusNotFoundError: There is no corpus at that address.
         CorpusDamagedError: It cannot be read, or is of another version.
     """
-    store = _store_of(corpus)
+    store = store_of(corpus)
     if not isinstance(store, SnapshotStore):
         msg = f"A corpus in a store of the kind {scheme_of(corpus)!r} cannot be read as a whole."
         raise SettingsError(msg, hint="That takes a folder, or a corpus in PostgreSQL.")
@@ -194,18 +175,25 @@ def open_listing(corpus: StrPath) -> AbstractContextManager[CorpusListing]:
         CorpusNotFoundError: There is no corpus at that address.
         CorpusDamagedError: It cannot be read, or is of another version.
     """
-    store = _store_of(corpus)
+    store = store_of(corpus)
     return store.listing(corpus) if isinstance(store, ListingStore) else open_snapshot(corpus)
 
 
 def rebuilding_store(corpus: StrPath) -> RebuildingStore | None:
     """Return the store of a corpus if it can make a corpus's index anew by itself."""
-    store = _store_of(corpus)
+    store = store_of(corpus)
     return store if isinstance(store, RebuildingStore) else None
 
 
-def _store_of(corpus: StrPath) -> Store:
+def store_of(corpus: StrPath) -> Store:
+    """Return the store that has a corpus.
+
+    Raises:
+        SettingsError: There is no such kind of store.
+    """
     scheme = scheme_of(corpus)
+    if scheme == "file" and is_published(folder_of(corpus)):
+        scheme = PUBLISHED
     try:
         # A drive or a name with a colon in it looks like a scheme: the hint says how such a folder is written.
         return STORES.get(scheme)()

@@ -19,7 +19,7 @@ from typing import Any
 
 import psycopg
 
-from anabranch.ingestion.queue.producer import enqueue
+from anabranch_postgres.queue.producer import enqueue
 
 ROOT = Path(__file__).parents[2]
 PIECE = 3_000

@@ -12,7 +12,7 @@ from typing import Any
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Block, Document, ReadOptions
 from anabranch.readers.markdown import markdown_blocks
-from anabranch.readers.pdf import read_pdf
+from anabranch_readers.pdf import read_pdf
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.similarity import with_similar
 from anabranch.citations.verification import attribute
-from anabranch.evaluation.answer_quality import auc
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
+from anabranch_evaluation.answer_quality import auc
 from evals.attribution.benchmarks import AttributedClaim
 
 _WORD = re.compile(r"\w+")

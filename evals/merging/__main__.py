@@ -24,13 +24,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from anabranch.agent.graph.dependencies import load_corpus, make_scope
 from anabranch.agent.nodes.settings import Context
 from anabranch.cli.search_view import hits_of
-from anabranch.evaluation.collection import read_collection
-from anabranch.evaluation.collection_corpus import Prepared, prepare
-from anabranch.evaluation.eval_report import number
-from anabranch.evaluation.metrics import PerQuery
-from anabranch.evaluation.significance import BOOTSTRAPS, SEED, compared
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
 from anabranch.store.stores import open_corpus
+from anabranch_evaluation.collection import read_collection
+from anabranch_evaluation.collection_corpus import Prepared, prepare
+from anabranch_evaluation.eval_report import number
+from anabranch_evaluation.metrics import PerQuery
+from anabranch_evaluation.significance import BOOTSTRAPS, SEED, compared
 from evals.merging.passage_builders import PassageBuilder, passages_of
 from evals.merging.span_evidence import SpanEvidence, with_spans
 from evals.merging.token_metrics import TextSpan, span_scores

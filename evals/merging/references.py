@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.evaluation.queries import document_of, read_rows, references_in
+from anabranch.text.jsonl_rows import read_rows
+from anabranch_evaluation.queries import document_of, references_in
 
 SHAPE = '{"_id": "q1", "text": "...", "corpus_id": "d1", "references": [{"start_index": 0, "end_index": 9}]}'
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.collection import QUERIES
-from anabranch.evaluation.collection_corpus import Prepared
-from anabranch.evaluation.evidence_patterns import whole_documents
-from anabranch.evaluation.queries import numbered
 from anabranch.models.wordpiece_tokenizer import Tokens
+from anabranch.text.jsonl_rows import numbered
 from anabranch.text.normalization import clean
+from anabranch_evaluation.collection import QUERIES
+from anabranch_evaluation.collection_corpus import Prepared
+from anabranch_evaluation.evidence_patterns import whole_documents
 from evals.merging.references import SHAPE, Reference, read_references
 from evals.merging.token_metrics import TextSpan, TokenPositions
 

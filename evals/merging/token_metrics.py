@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from anabranch.evaluation.metrics import PerQuery
+from anabranch_evaluation.metrics import PerQuery
 
 SPAN_EXAMPLES = "TokenR@3000, TokenP@3000, TokenIoU@3000, TokenFill@3000, TokenOver@3000"
 

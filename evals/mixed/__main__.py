@@ -21,14 +21,14 @@ from typing import Any
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.cli.search_view import hits_of
-from anabranch.evaluation.collection import CORPUS, Collection, read_collection, with_evidence
-from anabranch.evaluation.evidence_patterns import Gold
-from anabranch.evaluation.metrics import PerQuery, scores_of
-from anabranch.evaluation.qrels import Qrels
-from anabranch.evaluation.queries import read_gold, read_queries
-from anabranch.evaluation.runs import best_per_document
-from anabranch.evaluation.significance import p_value
 from anabranch.ingestion.pipeline import ingest
+from anabranch.retrieval.trec_run import best_per_document
+from anabranch_evaluation.collection import CORPUS, Collection, read_collection, with_evidence
+from anabranch_evaluation.evidence_patterns import Gold
+from anabranch_evaluation.metrics import PerQuery, scores_of
+from anabranch_evaluation.qrels import Qrels
+from anabranch_evaluation.queries import read_gold, read_queries
+from anabranch_evaluation.significance import p_value
 
 NAMES = ("hotpotqa", "musique", "codebase", "finance_10k", "cranfield", "scifact")
 READER = "reader"

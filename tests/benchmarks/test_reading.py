@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.readers.document import Block, Document
-from anabranch.readers.pdf import read_pdf
+from anabranch_readers.pdf import read_pdf
 from benchmarks.reading import planted, scores
 from benchmarks.reading.pdfium import PageReference, squeezed
 

@@ -14,8 +14,8 @@ from anabranch.cli.installation_checks import FOR_DEVELOPERS, extras_check, pack
 from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalServer
 from tests.cli.conftest import Run
-from tests.conftest import REPOSITORY
 from tests.servers.openai_stub import OpenAIStub
+from tests.shared_fixtures import REPOSITORY
 
 
 def checks(result: Any) -> dict[str, dict[str, str]]:

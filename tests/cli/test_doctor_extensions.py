@@ -34,10 +34,10 @@ def test_each_kind_is_found_by_the_group_that_its_registry_reads(
     (check,) = extension_checks()
     assert check.status == "ok"
     assert check.said.split("; ") == [f"{kind}: mine, of riverlib 1.5" for kind in EXTENSIONS]
-    for kind in ("retriever", "reranker", "embedder", "reader", "store", "synthesis mode"):
+    for kind in ("retriever", "reranker", "embedder", "reader", "store", "synthesis mode", "command", "source"):
         registry: Registry[object] = Registry(kind, {})
         assert registry.group.removeprefix("anabranch.") in EXTENSIONS
-        assert registry.names == ("mine",)
+        assert "mine" in registry.names
 
 
 @pytest.mark.parametrize("module", ["import nothing_of_this_name", "raise SystemError('worn out')", "pass", "("])

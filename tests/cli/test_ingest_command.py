@@ -14,10 +14,10 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from plugins.readers.tests.scanned import scan, stand_in
+from plugins.sources.tests.web.site import page, serving
 from tests.cli.conftest import Run
 from tests.ingestion.archives.packing import zipped
-from tests.ingestion.web.site import page, serving
-from tests.readers.scanned import scan, stand_in
 from tests.servers.calls import Request
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import Reply

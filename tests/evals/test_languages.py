@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from anabranch.evaluation.collection import read_collection
+from anabranch_evaluation.collection import read_collection
 from evals.languages.__main__ import EVERY, written
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from anabranch.evaluation.collection import read_collection
 from anabranch.ingestion.pipeline import ingest
+from anabranch_evaluation.collection import read_collection
 from evals.mixed import __main__ as mixed
 
 RIVER = {"1": "The weir was built in 1848 by Ida Marrow.", "2": "Herons nest at Lower Cray."}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.cli.eval_settings import settings_of
-from anabranch.evaluation.score_tables import AnswerTable, read_table
-from tests.conftest import REPOSITORY
+from anabranch_evaluation.eval_settings import settings_of
+from anabranch_evaluation.score_tables import AnswerTable, read_table
+from tests.shared_fixtures import REPOSITORY
 
 EVERY = sorted((REPOSITORY / "evals").glob("*.yaml"))
 TABLES = [path for path in EVERY if not isinstance(read_table(path), AnswerTable)]

@@ -12,12 +12,12 @@ import typer
 from typer.testing import CliRunner
 
 from examples import annual_report, novel, paper, parents, reading, sentences, tree, writing
-from tests.conftest import REPOSITORY
 from tests.graph.replies import model
 from tests.models.rerankers.pair_models import counter
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
+from tests.shared_fixtures import REPOSITORY
 
 WEIR = REPOSITORY / "tests" / "samples" / "weir.md"
 FLOOD = REPOSITORY / "tests" / "samples" / "flood.md"

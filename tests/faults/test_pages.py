@@ -15,10 +15,10 @@ from pathlib import Path
 
 from anabranch.errors import AnabranchError, CorpusDamagedError
 from anabranch.store.corpus_handles import open_folder
-from anabranch.store.export.corpus_export import export_corpus
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.maintenance import rebuild
 from anabranch.store.protocol import Scope
+from anabranch_copies.export.corpus_export import export_corpus
 from tests.faults.conftest import NewFault
 from tests.faults.damaging import damaged
 from tests.faults.days import documents, found, made, problems, take_in, tell, texts_of

@@ -14,15 +14,15 @@ import psycopg
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from anabranch.ingestion.queue.consumer import work
-from anabranch.ingestion.queue.producer import enqueue
 from anabranch.store.protocol import Scope
-from anabranch.store.queue_protocol import QueueState
-from anabranch.store.stores import open_corpus, open_queue
+from anabranch.store.stores import open_corpus
+from anabranch_postgres.queue.consumer import work
+from anabranch_postgres.queue.producer import enqueue
+from anabranch_postgres.queue.queue_protocol import QueueState, open_queue
 from tests.faults.children import PATIENCE, Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import SIZES, said
-from tests.server.postgres import postgres, restart
+from tests.servers.postgres import postgres, restart
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 

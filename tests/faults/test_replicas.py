@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.safety.operator import environment
-from anabranch.store.conformance.corpus_contents import ARMS, note, settle, take_in
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.protocol import Scope
-from anabranch.store.replica.object_store import objects_at
-from anabranch.store.replica.pointer import decode_pointer
-from anabranch.store.replica.replica_publisher import publish_replica
 from anabranch.store.stores import open_corpus, open_writer
+from anabranch_conformance.corpus_contents import ARMS, note, settle, take_in
+from anabranch_copies.replica.object_address import objects_at
+from anabranch_copies.replica.pointer import decode_pointer
+from anabranch_copies.replica.replica_publisher import publish_replica
 from tests.faults.children import PATIENCE, Child, Say, answer
 from tests.faults.conftest import NewFault
 from tests.store.index.filling import WORDS

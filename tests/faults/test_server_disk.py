@@ -13,10 +13,10 @@ import pytest
 
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
-from anabranch.server import write_probe
-from anabranch.server.application import create_app
-from tests.conftest import REPOSITORY
+from anabranch_server import write_probe
+from anabranch_server.application import create_app
 from tests.faults.conftest import Disk
+from tests.shared_fixtures import REPOSITORY
 
 QUESTION: dict[str, Any] = {"assistant_id": "answer", "input": {"question": "Who built the Halden weir?"}}
 CHAT = {"messages": [{"role": "user", "content": "Who built the Halden weir?"}]}

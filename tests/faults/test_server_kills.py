@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
+from plugins.server.tests.serve_process import ServeProcess, started
 from tests.faults.asking import Asked, alone, ask, asked_again, check_stream, check_thread, follow, threads_at
 from tests.faults.conftest import NewFault
 from tests.faults.report import Fault
 from tests.graph.replies import model
-from tests.server.postgres import postgres
-from tests.server.serve_process import ServeProcess, started
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.postgres import postgres
+from tests.shared_fixtures import REPOSITORY
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 

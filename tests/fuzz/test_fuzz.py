@@ -27,8 +27,8 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
 from anabranch.errors import AnabranchError, SettingsError
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
 from tests.graph.inside import build, graph
+from tests.shared_fixtures import REPOSITORY
 
 SECRET = "hunter2-in-a-file-of-the-server"
 QUESTION = "Who built the Halden weir?"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,8 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState
 from anabranch.errors import CorpusEmptyError, QuestionError
 from anabranch.ingestion.pipeline import ingest
+from plugins.evaluation.tests.made import make_collection
 from tests.cli.conftest import Run, run, write_rows  # noqa: F401  # a fixture
-from tests.evaluation.made import make_collection
 from tests.graph.inside import build as build_answer
 
 ANSWER = build_answer().compile()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 RETRIEVER = """
 from langchain_core.documents import Document

@@ -15,13 +15,13 @@ from anabranch.agent.prompts import CREATE
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from tests.conftest import REPOSITORY
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, step_of, unconfirmed, written
 from tests.safety.rendering import live
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
+from tests.shared_fixtures import REPOSITORY
 
 pytestmark = pytest.mark.loopback
 

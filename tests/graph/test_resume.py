@@ -18,8 +18,8 @@ from tests.fork_server import CONTEXT
 from tests.graph import turn
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, without_nonce
-from tests.server.postgres import postgres
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.postgres import postgres
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 

@@ -19,7 +19,7 @@ from anabranch.models.embedders import load_embedder
 from anabranch.models.entailment import load_entailment
 from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
 from anabranch.safety.operator import environment
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 PERSON = User(identity="bob", roles=frozenset({"ask"}))
 GIVEN: dict[str, Any] = {

@@ -15,11 +15,11 @@ from anabranch.agent.graph.answer import build
 from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store import stores
-from anabranch.store.replica import replica_store
-from anabranch.store.replica.replica_publisher import publish_replica
 from anabranch.store.stores import open_corpus
-from tests.server.postgres import postgres
-from tests.store.replica.conftest import cache_at
+from anabranch_copies.replica import replica_store
+from anabranch_copies.replica.replica_publisher import publish_replica
+from plugins.copies.tests.replica.conftest import cache_at
+from tests.servers.postgres import postgres
 
 QUESTION = "When was the weir of Halden rebuilt?"
 

@@ -21,10 +21,10 @@ from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 from anabranch.readers.document import Failure
 from anabranch.store.local_store import LocalWriter
 from anabranch.store.maintenance import verify
+from plugins.sources.tests.web.site import Site, page, serving
 from tests.ingestion.archives.packing import encrypted, tarred, zipped
 from tests.ingestion.ingest_runs import SIZES, Flat, silent
 from tests.ingestion.test_pipeline import found, rows, statuses
-from tests.ingestion.web.site import Site, page, serving
 
 HERONS = b"# Herons\n\nHerons wait in the shallows.\n"
 SWIFTS = b"# Swifts\n\nSwifts sleep in the air.\n"

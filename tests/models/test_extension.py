@@ -14,7 +14,7 @@ import pytest
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
 from anabranch.models.embedders import settled_spec
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 RERANKER = """
 from anabranch.models.rerankers import Reranker

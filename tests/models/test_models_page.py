@@ -11,7 +11,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 
 from anabranch.models.providers import ChatSettings, new_client
-from tests.conftest import REPOSITORY
+from tests.shared_fixtures import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^anabranch ask .* --model (?!auto).*$", PAGE, re.MULTILINE)

@@ -11,10 +11,10 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState
 from anabranch.errors import CorpusDamagedError
 from anabranch.retrieval.fusion.score_normalization import min_max
-from anabranch.store.conformance.corpus_contents import ARMS
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
+from anabranch_conformance.corpus_contents import ARMS
 from tests.graph.conftest import river  # noqa: F401  # fixture
 
 QUESTION = "Who opened the lock at Lower Cray?"

@@ -12,7 +12,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from anabranch.types import Chunk
-from tests.evaluation.made import write_lines
+from plugins.evaluation.tests.made import write_lines
 from tests.nodes.turns import record, turn_of
 
 BOARD = Scope(access=("board",))

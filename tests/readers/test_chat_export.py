@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.readers.format_samples import documents
+from tests.readers.read_bytes import documents
 
 
 def test_a_day_of_a_slack_channel(tmp_path: Path) -> None:

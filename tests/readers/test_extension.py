@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.ingestion.web.content_type import extension_of
 from anabranch.readers import READERS, read
+from anabranch_sources.web.content_type import extension_of
 from tests.ingestion.ingest_runs import take_in
 
 MODULE = """
@@ -79,4 +79,4 @@ def test_a_reader_whose_package_is_gone_is_named(package: Path, tmp_path: Path) 
 
 
 def test_nobody_replaces_a_reader_that_is_built_in(package: Path) -> None:
-    assert READERS.get(".pdf").__module__ == "anabranch.readers.pdf"
+    assert READERS.get(".pdf").__module__ == "anabranch_readers.pdf"

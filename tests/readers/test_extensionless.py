@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.readers.format_samples import documents, reason
+from tests.readers.read_bytes import documents, reason
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.readers import Failure, read
-from tests.readers.format_samples import documents, reason, texts
+from tests.readers.read_bytes import documents, reason, texts
 
 
 def test_flat_records_are_a_table(tmp_path: Path) -> None:

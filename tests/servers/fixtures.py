@@ -15,8 +15,8 @@ from typing import Any
 import certifi
 import pytest
 
-from tests.server.postgres import postgres
 from tests.servers import llama
+from tests.servers.postgres import postgres
 
 LOOPBACK = ("127.0.0.1", "localhost")
 

@@ -13,7 +13,7 @@ from anabranch.store.chunk_ancestors import ancestry_of
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from tests.evaluation.made import write_lines
+from plugins.evaluation.tests.made import write_lines
 
 BOARD = Scope(access=("board",))
 

@@ -12,8 +12,8 @@ import pytest
 from anabranch.errors import UserError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_handles import open_folder
-from anabranch.store.export import export_corpus, import_corpus
 from anabranch.store.maintenance import documents, examine, overview, rebuild, remove, verify
+from anabranch_copies.export import export_corpus, import_corpus
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     )
     assert sum(path.is_file() for path in package.rglob("*")) == 2
     monkeypatch.syspath_prepend(package)
-    monkeypatch.delitem(vars(STORES), "_known", raising=False)
+    monkeypatch.delitem(vars(STORES), "_added", raising=False)
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "weir.md").write_text("# The weir\n\nThe weir was built in 1848 to hold the river back.\n")
     (tmp_path / "notes" / "mill.md").write_text("# The mill\n\nThe mill grinds corn; the river turns its wheel.\n")
@@ -99,5 +99,5 @@ def test_an_unknown_scheme_names_those_that_are_known(corpus: str) -> None:
     ):
         with pytest.raises(SettingsError, match="There is no store 'dumy'") as caught:
             use()
-        known = "Known: file, memory, postgresql, s3, dummy. A folder"
+        known = "Known: file, memory, dummy, postgresql, s3. A folder"
         assert caught.value.hint.startswith(f"Did you mean 'dummy'? {known}")

@@ -18,10 +18,10 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store import schema
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.export import export_corpus
 from anabranch.store.maintenance import overview, rebuild, remove, verify
 from anabranch.store.schema import VERSION, version_of
 from anabranch.store.stores import open_corpus
+from anabranch_copies.export import export_corpus
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def examine(corpus: StrPath, progress: Progress = silent) -> list[Finding]:
     """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
 
     Checked: that every document is exactly what was written and has its vectors, that the index is one of these
-    documents, and what each kind of store adds (`anabranch.store.local_verify`, `.postgres.postgres_verify`).
+    documents, and what each kind of store adds (`anabranch.store.local_verify`, for a folder).
 
     Raises:
         CorpusNotFoundError: There is no corpus there.

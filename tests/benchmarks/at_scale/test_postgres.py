@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.at_scale.postgres import main
 from tests.benchmarks.at_scale.conftest import TEXT
-from tests.server.postgres import postgres
+from tests.servers.postgres import postgres
 
 pytestmark = pytest.mark.loopback
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anabranch.evaluation.collection import read_collection
-from anabranch.evaluation.collection_corpus import Prepared, prepare
-from tests.evaluation.made import write_lines
+from anabranch_evaluation.collection import read_collection
+from anabranch_evaluation.collection_corpus import Prepared, prepare
+from plugins.evaluation.tests.made import write_lines
 
 # Reading drops the blank lines at the top and the soft hyphens: no character keeps its number.
 TEXTS = {

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import CollectionError
 from evals.merging.__main__ import TABLE, MergingTable, interval, main
-from tests.conftest import REPOSITORY
+from plugins.evaluation.tests.made import make_collection
 from tests.evals.merging.spanned import make_spanned
-from tests.evaluation.made import make_collection
+from tests.shared_fixtures import REPOSITORY
 
 SMALL = """\
 title: Spans

@@ -6,7 +6,7 @@ import pytest
 
 from anabranch.errors import CollectionError
 from evals.merging.references import Reference, read_references
-from tests.evaluation.made import write_lines
+from plugins.evaluation.tests.made import write_lines
 
 
 def test_places_and_words_in_the_form_of_chroma(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from anabranch.store.corpus_handles import open_folder
 from anabranch.text.normalization import clean
 from evals.merging.references import Reference
 from evals.merging.span_evidence import Letters, Texts, letters_before, located, with_spans
+from plugins.evaluation.tests.made import make_collection
 from tests.evals.merging.spanned import make_spanned, prepared
-from tests.evaluation.made import make_collection
 
 
 def test_evidence_is_found_in_the_corpus(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def play(path, source, options):
         yield document(f"{source}#process", str(os.getpid()))
 
 # The real module loads MuPDF: two thirds of what it takes to start such a process.
-pdf = sys.modules["anabranch.readers.pdf"] = ModuleType("pdf")
+pdf = sys.modules["anabranch_readers.pdf"] = ModuleType("pdf")
 pdf.read_pdf = play
 worker.main()
 """

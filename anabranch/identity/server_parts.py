@@ -1,0 +1,14 @@
+"""What the core asks of the plugin `server`, where it is installed: who sent a request, and the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anabranch.registry import Registry
+
+SERVER_PARTS: Registry[Any] = Registry("server part", {})
+"""By name, in the group of entry points `anabranch.server_parts`:
+
+- `identity`: a module with `identity_of`, `load_authenticators`, `limits_of` and `refuse_limits`.
+- `page`: an ASGI application with the page and what belongs to it.
+"""

@@ -1,0 +1,84 @@
+"""The tests that every store has to pass, over the two that are built in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+from anabranch.store.memory import forget
+from anabranch_conformance import (
+    FullScoresTests,
+    OriginalsTests,
+    OutlinesTests,
+    ReaderTests,
+    TermStatisticsTests,
+    WriterTests,
+)
+
+
+class NothingBlocks:
+    @pytest.fixture(autouse=True)
+    async def _nothing_blocks_the_loop(self) -> AsyncIterator[None]:
+        with blockbuster_ctx():
+            yield
+
+
+class Folder(NothingBlocks):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def address(cls, tmp_path_factory: pytest.TempPathFactory) -> str:
+        return str(tmp_path_factory.mktemp("corpus") / "c")
+
+
+class Memory(NothingBlocks):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def address(cls) -> Iterator[str]:
+        yield "memory:conformance"
+        forget("memory:conformance")
+
+
+class TestFolderReader(Folder, ReaderTests): ...
+
+
+class TestFolderFullScores(Folder, FullScoresTests): ...
+
+
+class TestFolderOriginals(Folder, OriginalsTests): ...
+
+
+class TestFolderOutlines(Folder, OutlinesTests): ...
+
+
+class TestFolderTermStatistics(Folder, TermStatisticsTests): ...
+
+
+class TestMemoryReader(Memory, ReaderTests): ...
+
+
+class TestMemoryFullScores(Memory, FullScoresTests): ...
+
+
+class TestMemoryOriginals(Memory, OriginalsTests): ...
+
+
+class TestMemoryOutlines(Memory, OutlinesTests): ...
+
+
+class TestMemoryTermStatistics(Memory, TermStatisticsTests): ...
+
+
+class TestFolderWriter(WriterTests):
+    @pytest.fixture
+    def address(self, tmp_path: Path) -> str:
+        return f"file:{tmp_path / 'c'}"
+
+
+class TestMemoryWriter(WriterTests):
+    @pytest.fixture
+    def address(self) -> Iterator[str]:
+        yield "memory:writing"
+        forget("memory:writing")

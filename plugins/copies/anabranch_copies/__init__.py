@@ -1,0 +1,1 @@
+"""Published copies of a corpus, and its documents as lines of JSON."""

@@ -1,0 +1,105 @@
+"""`anabranch corpus publish`, `export`, `import` and `copy`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from anabranch.cli.shared_options import CorpusOption, EmbedderUrlOption, JsonOption, WaitOption
+
+
+def publish(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="s3://BUCKET/PREFIX, or a folder.")],
+    *,
+    corpus: CorpusOption = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Send every file: some that are there are damaged.")] = False,
+    wait: WaitOption = 0.0,
+) -> None:
+    """Publish a corpus for other machines to read, with --corpus TARGET; sends what has changed since the last time.
+
+    [bold]Example:[/]  anabranch corpus publish s3://our-bucket/notes --corpus ~/corpora/notes
+    """
+    from anabranch.cli.output import results, say
+    from anabranch.store.corpus_address import folder_of
+    from anabranch.text.plural import counted
+    from anabranch_copies.replica.replica_publisher import publish_replica
+
+    made = publish_replica(folder_of(_address(corpus)), target, anew=anew, wait=wait)
+    sent = f"{counted(made.files, 'file')} sent, {made.bytes / 1e6:.1f} MB" if made.files else "nothing to send"
+    say(results(), f"{made.target} has generation {made.generation}: {sent}.")
+
+
+def export(
+    *,
+    corpus: CorpusOption = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - for the screen.")
+    ] = "-",
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Write the vectors, too, so that an import embeds nothing.")
+    ] = False,
+) -> None:
+    """Write a corpus as lines of JSON; of a damaged one, every document that is whole, and exit code 1.
+
+    [bold]Examples:[/]
+
+    anabranch corpus export --output work.jsonl
+
+    anabranch corpus export | gzip > work.jsonl.gz
+    """
+    from anabranch_copies.export.export_view import export_shown
+
+    raise typer.Exit(export_shown(_address(corpus), output, vectors=vectors))
+
+
+def import_(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
+    *,
+    corpus: CorpusOption = None,
+    embedder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="minilm, openai:MODEL or a folder; for a new corpus.")
+    ] = None,
+    base_url: EmbedderUrlOption = None,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Take an exported corpus into a corpus, new or not; exit code 1 if a line could not be taken in.
+
+    A document that the corpus has under the same name is replaced.
+
+    [bold]Examples:[/]
+
+    anabranch corpus import work.jsonl --corpus ~/corpora/work
+
+    gunzip -c work.jsonl.gz | anabranch corpus import -
+    """
+    from anabranch_copies.export.export_view import import_shown
+
+    raise typer.Exit(
+        import_shown(file, _address(corpus), embedder=embedder, base_url=base_url, wait=wait, as_json=as_json)
+    )
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="Folder or address of the corpus to copy.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Where there is none yet, or a copy that was begun.")],
+    *,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a corpus to another store and check every passage of it; exit code 1 if something differs.
+
+    Nothing is embedded. A copy that was interrupted goes on where it was, if you run it again.
+
+    [bold]Example:[/]  anabranch corpus copy ~/corpora/notes 'postgresql://anna@db.example.org/documents#notes'
+    """
+    from anabranch_copies.export.copy_view import copy_shown
+
+    raise typer.Exit(copy_shown(source, target, wait=wait, as_json=as_json))
+
+
+def _address(given: str | None) -> str:
+    from anabranch.cli.settings_options import context_of
+
+    return context_of(corpus=given).corpus

@@ -1,0 +1,155 @@
+"""Writes a corpus as lines of JSON; of a damaged one, every document that can be read and that is whole.
+
+One that is not what was written is named; the files that it came from are what it is made anew from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, NamedTuple
+
+from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.errors import CorpusDamagedError, SettingsError
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_snapshot import CorpusSnapshot
+from anabranch.store.stored_document import ExaminedDocument
+from anabranch.store.stores import open_snapshot
+from anabranch.store.writer_protocol import Progress, silent
+from anabranch_copies.export.document_lines import document_line
+from anabranch_copies.export.json_lines import EndLine, ExportLine, FileLine, Header, line_of
+
+
+class Torn(NamedTuple):
+    """A document that was left out, because it is not whole; `source` is empty where that cannot be read."""
+
+    source: str
+    why: str
+
+
+@dataclass(slots=True)
+class ExportReport:
+    """What became of a corpus.
+
+    Attributes:
+        documents: How many are in the file, each exactly as it was written.
+        files: Records of files that were taken in.
+        torn: Documents that are not whole.
+        problems: What else could not be read.
+    """
+
+    documents: int = 0
+    files: int = 0
+    torn: list[Torn] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing was lost."""
+        return not (self.torn or self.problems)
+
+
+def export_corpus(
+    corpus: StrPath, out: BinaryIO, *, vectors: bool = False, progress: Progress = silent
+) -> ExportReport:
+    """Write a corpus as lines of JSON (`anabranch_copies.export.json_lines`), one document in memory at a time.
+
+    Args:
+        corpus: The corpus; it may be damaged, read-only, or be written to meanwhile.
+        out: Where to write.
+        vectors: Write the vectors, too; without them an import has to embed anew.
+        progress: Told how far it is.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: Of the database not even its settings can be read, or it is of another version.
+    """
+    report = ExportReport()
+    try:
+        with open_snapshot(corpus) as snapshot:
+            header = header_of(snapshot, vectors=vectors)
+            _write(out, header)
+            for line in lines_of(snapshot, header, report, progress):
+                _write(out, line)
+    except CorpusDamagedError as error:
+        # One of another version has no cause and says what to do; of this one, an export cannot save anything.
+        if error.__cause__ is None:
+            raise
+        raise CorpusDamagedError(error.message, hint="Ingest the documents into a new folder.") from error
+    return report
+
+
+def header_of(snapshot: CorpusSnapshot, *, vectors: bool) -> Header:
+    """Return the first line for a corpus.
+
+    Raises:
+        CorpusDamagedError: The settings of the corpus cannot be read.
+    """
+    facts = snapshot.facts()
+    dimension = snapshot.dimension()
+    return Header(
+        embedder=facts.get("embedder", ""),
+        dimension=dimension,
+        sizes=_sizes(facts.get("sizes", "")),
+        # Empty where it is not certain yet, which the next reader of the corpus would tell as English.
+        language=facts.get("language") or "english",
+        documents=snapshot.count(),
+        vectors=vectors and dimension > 0,
+    )
+
+
+def lines_of(
+    snapshot: CorpusSnapshot, header: Header, report: ExportReport, progress: Progress
+) -> Iterator[ExportLine]:
+    """Yield the lines after the first one; the report is complete when they have come to their end."""
+    try:
+        for each in snapshot.documents():
+            if each.row is None or each.fault is not None:
+                report.torn.append(Torn(each.name, str(each.fault)))
+                continue
+            vectors = _vectors(snapshot, each) if header.vectors else None
+            yield document_line(each.row, each.chunks, vectors)
+            report.documents += 1
+            progress("documents", report.documents, header.documents or 0)
+    except CorpusDamagedError as error:
+        report.problems.append(error.message)
+    # A page that was emptied is no error to SQLite: its documents just do not come.
+    lost = (header.documents or 0) - report.documents - len(report.torn)
+    if lost > 0:
+        report.problems.append(f"{lost} documents cannot be found any more")
+    yield from _files(snapshot, report)
+    yield EndLine(documents=report.documents, files=report.files)
+
+
+def _vectors(snapshot: CorpusSnapshot, each: ExaminedDocument) -> bytes | None:
+    """Return the vectors of all leaves, None where one is missing: that is no loss, an import embeds those anew."""
+    found = snapshot.vectors(each)
+    had = [vector for vector in found if vector is not None]
+    return b"".join(had) if len(had) == len(found) else None
+
+
+def _files(snapshot: CorpusSnapshot, report: ExportReport) -> Iterator[FileLine]:
+    """Yield the record of each file, after the documents: an import trusts it only once all of these have come."""
+    try:
+        for (path, source, digest, access, *_), documents in snapshot.files():
+            yield FileLine(path=path, source=source, sha256=digest, access=list(access), documents=documents)
+            report.files += 1
+    except (CorpusDamagedError, ValueError) as error:
+        said = "Files that are not in the export will be read again by the next ingest."
+        what = error.message if isinstance(error, CorpusDamagedError) else f"the records of files: {error}"
+        report.problems.append(f"{what}. {said}")
+
+
+def _write(out: BinaryIO, line: Header | ExportLine) -> None:
+    record = line.model_dump()
+    if record.get("vectors", "") is None:
+        del record["vectors"]
+    out.write(line_of(record))
+
+
+def _sizes(text: str) -> Sizes | None:
+    try:
+        return checked_sizes(json.loads(text))
+    except (ValueError, TypeError, SettingsError):
+        return None

@@ -1,0 +1,1 @@
+"""Measures how good retrieval and answers are: `anabranch eval`."""

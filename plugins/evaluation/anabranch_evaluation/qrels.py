@@ -1,0 +1,84 @@
+"""Relevance judgements (qrels): which documents answer which query, and how well."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from anabranch.errors import CollectionError
+from anabranch.text.jsonl_rows import numbered, unusable
+
+Qrels = dict[str, dict[str, int]]
+"""Query id to document id to relevance; above 0 is relevant."""
+
+# trec_eval counts in C integers.
+HIGHEST = 1_000_000
+
+_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?")
+
+
+def find_qrels(folder: Path, split: str = "test") -> Path:
+    """Return the file of judgements: `qrels.tsv`, or `qrels/<split>.tsv` as in BEIR.
+
+    Raises:
+        CollectionError: There is none.
+    """
+    # A file beside the queries was put there for this folder; a split is what a benchmark came with.
+    tried = [folder / "qrels.tsv", folder / "qrels" / f"{split}.tsv"]
+    for path in tried:
+        if path.is_file():
+            return path
+    others = sorted(path.stem for path in (folder / "qrels").glob("*.tsv"))
+    msg = f"There are no judgements in {folder}: neither qrels.tsv nor qrels/{split}.tsv."
+    hint = (
+        f"There is {', '.join(others)}: name one with --split." if others else "Write lines of query, document and 1."
+    )
+    raise CollectionError(msg, hint=hint)
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Read judgements: `query document relevance`, or TREC's four columns; a first line of names is skipped.
+
+    MeansByCollection are separated by tabs, or by white space where a line has no tab.
+
+    Raises:
+        CollectionError: The file cannot be read, holds no judgement, or has bad lines, named by their numbers.
+    """
+    qrels: Qrels = {}
+    problems: list[str] = []
+    is_first = True
+    for number, line in numbered(path):
+        # By tabs where there are any: an id may be a file name with blanks.
+        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        # BEIR's files begin with the names of the columns, TREC's do not.
+        if is_first and len(fields) in (3, 4) and not _WHOLE.fullmatch(fields[-1]):
+            is_first = False
+            continue
+        is_first = False
+        try:
+            _take(qrels, fields)
+        except ValueError as error:
+            problems.append(f"line {number}: {error}")
+    if problems:
+        hint = "Each line holds a query id, a document id and a whole number, separated by tabs."
+        raise unusable(path, problems, hint=hint, refused=CollectionError)
+    if not qrels:
+        msg = f"{path} holds no judgement."
+        raise CollectionError(msg, hint="Each line holds a query id, a document id and a whole number.")
+    return qrels
+
+
+def _take(qrels: Qrels, fields: list[str]) -> None:
+    if len(fields) not in (3, 4) or not fields[0] or not fields[-2]:
+        raise ValueError(f"{len(fields)} columns instead of query, document and relevance")
+    query, document, said = fields[0], fields[-2], fields[-1]
+    if not _WHOLE.fullmatch(said):
+        raise ValueError(f"the relevance {said!r} is not a whole number")
+    # Some collections write 1.0; what is no whole number was refused above.
+    relevance = int(float(said))
+    if abs(relevance) > HIGHEST:
+        raise ValueError(f"the relevance {said} is beyond {HIGHEST:,}")
+    # The same line twice is harmless; two verdicts on one document are a mistake that no evaluator mentions.
+    known = qrels.setdefault(query, {}).setdefault(document, relevance)
+    if known != relevance:
+        raise ValueError(f"{document!r} is judged {relevance} for {query!r}, and {known} on an earlier line")

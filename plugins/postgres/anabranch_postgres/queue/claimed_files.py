@@ -1,0 +1,127 @@
+"""The files of the jobs that a worker has claimed, one after the other, as a run takes them in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
+from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of
+from anabranch.ingestion.ingest_report import FileRow, Status, Tally
+from anabranch.ingestion.sources import Gathered, from_addresses
+from anabranch.readers.document import Failure
+from anabranch.store.file_identity import is_url
+from anabranch.text.normalization import storable
+from anabranch_postgres.queue.queue_protocol import QueuedFile, QueueWriter
+
+CLAIMED = 8
+"""Jobs that are claimed at once: few, so that those of a small folder are shared by all workers."""
+
+TRIED_AGAIN = frozenset({"crashed", "memory", "timeout", "unreachable", "unreadable"})
+"""Reasons that another try, on another machine perhaps, may not meet. A file that is encrypted stays encrypted."""
+
+
+class ClaimedFiles:
+    """Claims jobs as they are asked for, until there are none; to be gone through once."""
+
+    folders: Collection[Path] = ()
+
+    def __init__(self, queue: QueueWriter, first: Sequence[QueuedFile], folder: Path, *, private_urls: bool) -> None:
+        """Take the jobs that were claimed first; the others are of the same run. Copies go into `folder`."""
+        self._queue = queue
+        self._first = first
+        self._folder = folder
+        self._private_urls = private_urls
+        self._had = {job.id for job in first}
+        self._items: list[tuple[QueuedFile, str]] = []
+
+    def __len__(self) -> int:
+        """Return how many are known so far."""
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[FoundFile | Failure]:
+        """Yield each file, and a failure for what cannot be had."""
+        jobs = self._first
+        while jobs:
+            for job in jobs:
+                yield from self._files_of(job)
+            # Not one that has failed here a moment ago: what was seen of it would be taken for a second time.
+            options = self._first[0].options
+            jobs = self._queue.claim(CLAIMED, options=options, but=self._had, alone=False)
+            self._had |= {job.id for job in jobs}
+
+    def of(self, number: int) -> tuple[QueuedFile, str]:
+        """Return the job of the file of that number, and what the corpus knows the file by."""
+        return self._items[number]
+
+    def look(self, number: int, found: FoundFile, folders: Collection[Path] = ()) -> Arrival | Unchanged:
+        """Look at a file, whose tags were settled when it was queued.
+
+        Raises:
+            OSError: It cannot be looked at.
+        """
+        job, path = self.of(number)
+        return ChangeCheck(self._queue, job.access[path], inherits=False).look(number, found, folders)
+
+    def _files_of(self, job: QueuedFile) -> Iterator[FoundFile | Failure]:
+        missing = set(job.access)
+        for item in self._gathered(job):
+            path = identity_of(item) if isinstance(item, FoundFile) else _identity(job, item)
+            if path in missing or path == job.path:
+                missing.discard(path)
+                self._items.append((job, path))
+                yield item
+            elif isinstance(item, FoundFile):
+                item.discard()  # a member that is as it was
+        for path in missing:
+            self._queue.note(job, "a file in it was not there any more")
+            self._queue.settle(job, path)
+
+    def _gathered(self, job: QueuedFile) -> Gathered:
+        if is_url(job.path):
+            return from_addresses([job.path], self._folder, private_urls=self._private_urls)
+        # Where it lay behind all links when it was queued: a link that was put there since is not followed.
+        file = FoundFile(Path(job.place), job.source, real=Path(job.path))
+        return Gathered(Walked((file,), ()), self._folder, archives=True)
+
+
+def _identity(job: QueuedFile, failure: Failure) -> str:
+    return storable(f"{job.path}{failure.source.removeprefix(job.source)}")
+
+
+class QueueTally(Tally):
+    """Says of each file to the queue what became of it, and counts."""
+
+    def __init__(self, queue: QueueWriter, files: ClaimedFiles, told: Callable[[FileRow], None]) -> None:
+        """Tell `told` of every failure."""
+        super().__init__()
+        self.counts: Counter[Status] = Counter()
+        self._queue = queue
+        self._files = files
+        self._told = told
+
+    def add(self, number: int, row: FileRow) -> None:
+        """Tell what became of a file; nothing of it is kept here, where millions pass."""
+        self._count(row)
+        self._queue.settle(*self._files.of(number))
+
+    def fail(self, number: int, source: str, reason: str, message: str) -> None:
+        """Tell that a file cannot be read."""
+        job, path = self._files.of(number)
+        self._count(FileRow(source, "failed", f"{reason}: {message}"))
+        if job.path in job.access:
+            self._queue.fail(job, f"{reason}: {message}", again=reason in TRIED_AGAIN)
+        else:
+            self._queue.note(job, f"{source}: {reason}: {message}")
+            self._queue.settle(job, path)
+
+    def fail_part(self, number: int, file: str, source: str, reason: str, message: str) -> None:  # noqa: ARG002
+        """Tell that a part of a file cannot be read."""
+        self._told(FileRow(source, "failed", f"{reason}: {message}"))
+        self._queue.note(self._files.of(number)[0], f"{source}: {reason}: {message}")
+
+    def _count(self, row: FileRow) -> None:
+        self.counts[row.status] += 1
+        if row.status == "failed":
+            self._told(row)

@@ -1,0 +1,1 @@
+"""Readers of PDF, Office, mail and of rarer formats."""

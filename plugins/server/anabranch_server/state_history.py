@@ -1,0 +1,54 @@
+"""A thread's checkpoints as JSON, a few at a time: a thread may hold thousands of large ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import StateSnapshot
+
+from anabranch_server.json_values import MAX_REPLY, as_json
+from anabranch_server.services import Services
+from anabranch_server.thread_json import state_json
+
+AT_ONCE = 4
+"""Checkpoints that are in memory at the same time."""
+
+
+async def history_of(
+    of: Services, config: RunnableConfig, *, limit: int, about: Mapping[str, Any] | None, before: RunnableConfig | None
+) -> str:
+    """Return checkpoints as a JSON list, the last one first: as many as a reply may hold, and one at least.
+
+    Args:
+        of: Has the graph whose state it is.
+        config: Names the thread, and perhaps one checkpoint.
+        limit: How many at most.
+        about: Only those whose metadata have these fields.
+        before: Only those before this checkpoint.
+    """
+    found: list[str] = []
+    size = 0
+    while len(found) < limit:
+        most = min(AT_ONCE, limit - len(found))
+        states = of.answer.aget_state_history(config, limit=most, filter=dict(about or {}), before=before)
+        page = [each async for each in states]
+        for written in await asyncio.to_thread(_written, page):
+            size += len(written)
+            if found and size > MAX_REPLY:
+                return _list(found)
+            found.append(written)
+        if len(page) < most:
+            break
+        before = page[-1].config
+    return _list(found)
+
+
+def _written(page: Sequence[StateSnapshot]) -> Sequence[str]:
+    return [as_json(state_json(each)) for each in page]
+
+
+def _list(found: Sequence[str]) -> str:
+    return f"[{','.join(found)}]"

@@ -1,0 +1,215 @@
+"""What an answer looks like on the page: passages without a model, what is not confirmed, what is waited for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch.ingestion.pipeline import ingest
+from plugins.server.tests.page_server import PASSAGES, Reader, chromium, page_server, reading, saying, tab_of
+from plugins.server.tests.weir import (
+    BROKEN,
+    BUILT,
+    FERRY,
+    FLOOD,
+    LADDER,
+    MILL,
+    RAISED,
+    REST,
+    SEEN,
+    STEPS,
+    WEIR,
+    lines_of,
+    write_documents,
+)
+from tests.graph.replies import model
+from tests.servers.openai_stub import OpenAIStub
+
+pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
+pytestmark = [pytest.mark.loopback, pytest.mark.browser, pytest.mark.slow]
+
+ASKED = "Who built the weir at Halden?"
+NOT_CONFIRMED = "Not confirmed: no passage was matched to this answer."
+WEIGHT = "(element) => Number(getComputedStyle(element).fontWeight)"
+UNDER = """(marker) => {
+  const below = [];
+  let each = marker.closest('p').nextElementSibling;
+  for (; each && !each.querySelector(':scope > .marker'); each = each.nextElementSibling) below.push(each.innerText);
+  return below.join(' ');
+}"""
+"""The words of the passage that a marker stands above."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Path:
+    folder = tmp_path_factory.mktemp("answers")
+    documents = write_documents(folder / "documents")
+    (documents / "lantern.md").write_text(f"# The lantern\n\n{STEPS}\n")
+    ingest([documents], folder / "corpus")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stub() -> Iterator[OpenAIStub]:
+    with OpenAIStub(model()) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def url(home: Path, stub: OpenAIStub) -> Iterator[str]:
+    with page_server(home, ANABRANCH_BASE_URL=stub.base_url, OPENAI_API_KEY="none") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    with tab_of(browser) as opened:
+        yield opened
+
+
+@pytest.fixture
+def reader(tab: Any, url: str) -> Iterator[Reader]:
+    with reading(tab, url) as found:
+        yield found
+
+
+def test_without_a_model_whole_passages_are_shown_and_all_their_words_marked(reader: Reader, home: Path) -> None:
+    reader.ask(ASKED)
+    answer = reader.page.locator(".answer")
+    first = answer.locator("> p").first
+    assert first.inner_text() == PASSAGES
+    assert first.evaluate(WEIGHT) >= 600
+    assert all(line in answer.inner_text() for line in (WEIR, BUILT, RAISED, FLOOD, LADDER, SEEN, BROKEN))
+    assert answer.locator("strong").first.inner_text() == BUILT
+    # They claim nothing, so there is nothing to count.
+    assert reader.page.locator(".claims").count() == 0
+    pdf_file = home / "documents" / "weir.pdf"
+    reader.page.locator("button.marker").first.click()
+    reader.assert_marked(lines_of(pdf_file, 1, WEIR, BUILT, RAISED, FLOOD))
+    reader.page.get_by_role("button", name="The quote is also on page 2").click()
+    reader.page.get_by_alt_text("Page 2 of").wait_for()
+    reader.assert_marked(lines_of(pdf_file, 2, LADDER, SEEN, BROKEN))
+    reader.page.get_by_role("button", name="The quote is also on page 3").click()
+    reader.page.get_by_alt_text("Page 3 of").wait_for()
+    reader.assert_marked(lines_of(pdf_file, 3, REST, MILL))
+    assert reader.is_serious() == []
+
+
+def test_all_words_of_a_passage_are_marked_in_its_text(reader: Reader) -> None:
+    reader.ask("How often does the ferry at Lervik cross the fjord?")
+    marker = reader.page.locator("button.marker").first
+    shown = " ".join(marker.evaluate(UNDER).split())
+    assert FERRY in shown
+    marker.click()
+    assert " ".join(reader.page.locator(".passage mark").inner_text().split()) == shown
+    assert reader.page.locator(".sheet").count() == 0
+
+
+def test_leaves_that_touch_are_opened_one_after_the_other_behind_their_marker(reader: Reader) -> None:
+    reader.page.get_by_role("button", name="Settings", exact=True).click()
+    reader.page.get_by_text("All others").click()
+    reader.page.get_by_label("merge threshold", exact=True).fill("1")
+    reader.page.get_by_role("button", name="Close the settings").click()
+    reader.ask("How is the lantern cleaned?")
+    marker = reader.page.locator("button.marker").first
+    shown = " ".join(marker.evaluate(UNDER).split())
+    assert STEPS in shown
+    marker.click()
+    marked = ""
+    for at in (1, 2):
+        part = reader.page.get_by_role("button", name=f"Part {at} of 2")
+        part.click()
+        reader.page.locator(f'.parts button:nth-child({at})[aria-pressed="true"]').wait_for()
+        marked += " " + reader.page.locator(".passage mark").inner_text()
+        assert marker.get_attribute("aria-pressed") == "true"
+    assert part.evaluate("(element) => element === document.activeElement")
+    assert " ".join(marked.split()) == shown
+    assert reader.is_serious() == []
+
+
+def test_where_nothing_is_found_the_nearest_passages_can_be_opened(reader: Reader, stub: OpenAIStub) -> None:
+    reader.set("model", "openai:stub")
+    with saying(stub, "The passages do not say what helium costs on Mars."):
+        reader.ask("What is the price of helium on Mars?")
+    first = reader.page.locator(".answer > p").first
+    assert first.inner_text() == "I did not find the answer in your documents."
+    assert first.evaluate(WEIGHT) >= 600
+    assert reader.page.locator(".claims").count() == 0
+    nearest = reader.page.locator(".nearest")
+    nearest.locator("summary").click()
+    nearest.get_by_role("button").first.click()
+    reader.page.locator(".passage").wait_for()
+
+
+def test_passages_that_match_weakly_say_so_above_them(reader: Reader) -> None:
+    reader.ask("What is the price of helium on Mars?")
+    first = reader.page.locator(".answer > p").first
+    assert first.inner_text() == f"{PASSAGES} They match weakly: the answer may not be in them."
+    assert first.evaluate(WEIGHT) >= 600
+
+
+def test_an_answer_that_is_not_confirmed_says_so_first_and_shows_what_is_nearest(
+    reader: Reader, stub: OpenAIStub
+) -> None:
+    claim = "The weir at Halden was built in 1850 by the engineer Ole Moen."
+    reader.set("model", "openai:stub")
+    with saying(stub, claim):
+        reader.ask(ASKED)
+    answer = reader.page.locator(".answer")
+    first = answer.locator("> p").first
+    assert first.inner_text() == NOT_CONFIRMED
+    assert first.evaluate(WEIGHT) >= 600
+    assert answer.locator(".not_confirmed:not(.marker)").inner_text() == claim
+    told = answer.locator(".marker.not_confirmed").get_attribute("title")
+    assert told == f"Not confirmed: could not be matched to a passage; 1850 is in no passage; nearest words: {BUILT}"
+    claims = reader.page.locator(".claims")
+    assert " ".join(claims.locator("summary").inner_text().split()) == "1 claim: 1 not confirmed"
+    claims.locator("summary").click()
+    row = " ".join(claims.locator("li").inner_text().split())
+    assert row == f"not confirmed {claim} (1850 is in no passage) Nearest words: {BUILT}"
+    reader.page.locator(".nearest summary").click()
+    reader.page.locator(".nearest").get_by_role("button").first.click()
+    reader.page.locator(".sheet img").wait_for()
+    assert reader.is_serious() == []
+
+
+def test_what_was_found_is_shown_while_the_model_is_awaited(reader: Reader) -> None:
+    """The first connection tells what was found, and ends; the one after it waits, as the model would."""
+    found = f"The model has not begun to answer yet.\n\n[1] weir.pdf, p. 1\n\n{RAISED} **{BUILT}**"
+    held: list[Any] = []
+
+    def begin(route: Any) -> None:
+        reply = route.fetch()
+        metadata = reply.text().partition("\n\n")[0]
+        waiting = json.dumps({"step": "create", "status": "waiting", "answer": found})
+        reader.page.route(re.compile(r"/runs/[^/]+$"), lambda each: each.fulfill(json={"status": "running"}))
+        reader.page.route(re.compile(r"/runs/[^/]+/stream$"), lambda each: held.append(each))
+        route.fulfill(response=reply, body=f"{metadata}\n\nid: 0\nevent: custom\ndata: {waiting}\n\n")
+
+    reader.page.route(re.compile(r"/runs/stream$"), begin)
+    reader.ask(ASKED, wait=False)
+    meanwhile = reader.page.locator(".meanwhile")
+    meanwhile.get_by_text(RAISED).wait_for()
+    assert meanwhile.locator("strong").inner_text() == BUILT
+    assert reader.turn(0).locator(".answer").first.inner_text() == ""
+    # Who does not want to wait finds the way out above it.
+    stop = reader.page.get_by_role("button", name="Stop").bounding_box()
+    assert stop["y"] < meanwhile.bounding_box()["y"]
+    assert reader.is_serious() == []
+    reader.page.unroute(re.compile(r"/runs/[^/]+$"))
+    held[0].continue_()
+    reader.turn(0).locator(".actions").wait_for()
+    assert meanwhile.count() == 0
+    assert reader.turn(0).locator(".answer").inner_text().startswith(PASSAGES)
+    reader.problems.clear()  # a browser reports a connection that breaks by itself

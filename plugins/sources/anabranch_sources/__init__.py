@@ -1,0 +1,1 @@
+"""Documents from web sites and from object storage."""
