@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
-from anabranch.retrieval import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS
+from anabranch.models.rerankers import RERANKERS
+from anabranch.retrieval import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS, RETRIEVERS
+from anabranch.synthesis.routing import SYNTHESIS_MODES
 
 if TYPE_CHECKING:
     # They take a second to import, which `anabranch ingest` has no use for.
@@ -55,6 +57,9 @@ def bind(
     """
     from anabranch.models.given_embedder import given_embedder
 
+    # Names of extensions are read from the disk here, and not on the event loop when a setting names one.
+    for registry in (RERANKERS, RETRIEVERS, SYNTHESIS_MODES):
+        _ = registry.names
     own = dict(settings.explicit if isinstance(settings, Context) else settings or {})
     own |= {name: given for name, given in (("model", model), ("rerank", reranker)) if given is not None}
     if external := _checked(retrievers):
