@@ -60,7 +60,7 @@ async def finish(state: State, turn: Turn) -> Update:
 
 
 def derive_result(state: Mapping[str, Any]) -> Update:
-    """Return what callers are given beside the answer, of a turn that may have ended early; no checkpoint has it."""
+    """Return what callers are given beside the answer, of a turn that may have ended early."""
     check: AnswerCheck = state.get("check") or NOT_CHECKED
     citations: list[Citation] = []
     unconfirmed: list[UnconfirmedClaim] = []

@@ -139,19 +139,19 @@ class State(InputState, SearchState):
 class OutputState(TypedDict):
     """What a caller gets from a turn; with a checkpointer, the rest is in the state of the thread.
 
-    Those that are untracked are made of `claims`, `check` and `trace` by the last step, and no checkpoint repeats them.
+    The ephemeral ones are made of `claims`, `check` and `trace` by the last step, and stand in its checkpoint alone.
     """
 
     messages: Annotated[list[AnyMessage], add_messages]
     answer: str
-    citations: Annotated[list[Citation], UntrackedValue(list)]
+    citations: Annotated[list[Citation], EphemeralValue]
     passages: list[Passage]
-    unconfirmed: Annotated[list[UnconfirmedClaim], UntrackedValue(list)]
-    verification: Annotated[Verification | dict[str, Any], UntrackedValue(dict)]
-    status: Annotated[AnswerStatus, UntrackedValue(str)]
-    abstained: Annotated[bool, UntrackedValue(bool)]
+    unconfirmed: Annotated[list[UnconfirmedClaim], EphemeralValue]
+    verification: Annotated[Verification | dict[str, Any], EphemeralValue]
+    status: Annotated[AnswerStatus, EphemeralValue]
+    abstained: Annotated[bool, EphemeralValue]
     degraded: list[Degraded]
-    usage: Annotated[dict[str, Any], UntrackedValue(dict)]
+    usage: Annotated[dict[str, Any], EphemeralValue]
     trace: list[Step]
 
 
