@@ -78,6 +78,25 @@ def test_a_corpus_whose_store_or_queue_is_absent_says_which_extra_brings_it(
     assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("ask who --corpus c --set rerank=cross_encoder", "The reranker 'cross_encoder'"),
+        ("ask who --corpus c --set rerank=late_interaction", "The reranker 'late_interaction'"),
+        ("ingest weir.md --corpus d --embedder .", "An embedder in a folder"),
+    ],
+)
+def test_a_model_in_a_folder_without_its_plugin_says_which_extra_brings_it(
+    tmp_path: Path, command: str, what: str
+) -> None:
+    (tmp_path / "weir.md").write_text("The Halden weir was built by Ida Marrow in 1931.")
+    assert python(tmp_path, COMMAND_LINE, "ingest", "weir.md", "--corpus", "c").returncode == 0
+    done = python(tmp_path, COMMAND_LINE, *command.split())
+    said = f"{what} needs an optional dependency. Install it: pip install 'anabranch[onnx]'"
+    assert said in " ".join(done.stderr.split())
+    assert done.returncode == 2
+
+
 def test_help_lists_commands_whose_plugin_is_absent(tmp_path: Path) -> None:
     done = python(tmp_path, COMMAND_LINE, "--help")
     assert done.returncode == 0, done.stderr

@@ -21,10 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.model_folder import HINTS, model_file, positions, read_json, token_limit, tokenizer_file
-from anabranch.models.onnx_session import input_types, open_pairs
+from anabranch.models.onnx_session import input_types
 from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.wordpiece_tokenizer import encodable
+from anabranch_onnx.model_folder import (
+    HINTS,
+    model_file,
+    open_pairs,
+    positions,
+    read_json,
+    token_limit,
+    tokenizer_file,
+)
 
 # Tokens of one run of the model, padding included: bounds its memory.
 BATCH_TOKENS = 4_096
