@@ -32,7 +32,7 @@ async def cite(state: State, turn: Turn) -> Update:
     if state["route"]["name"] == "compose":
         return await _cite_passages(state, turn)
     from anabranch.citations.check_pool import check
-    from anabranch.citations.similarity import with_similar
+    from anabranch.citations.similarity import add_similar
     from anabranch.citations.verification import CHECKED, attribute
 
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
@@ -45,29 +45,29 @@ async def cite(state: State, turn: Turn) -> Update:
     def attribute_draft(limit: TimeLimit) -> tuple[Attribution, int]:
         written, removed = without_instructions(state["draft"]["answer"], instructions(turn.settings), given)
         found = attribute(written, passages, question, limit)
-        return with_similar(found, corpus.embedder), removed
+        return add_similar(found, corpus.embedder), removed
 
     attribution, removed = await check(attribute_draft)
     attribution, judgements, explanation = await _check_further(state, turn, attribution)
     if removed:
         turn.degraded("cite", _LEAKED.format(removed))
-    checked = await asyncio.to_thread(attribution.verified)
+    checked = await asyncio.to_thread(attribution.set_markers)
     if checked.unchecked:
         turn.degraded("cite", _UNCHECKED.format(checked.unchecked, len(checked.claims)))
-    status = _status(checked, attribution, is_strict=turn.settings.strict)
+    status = _find_status(checked, attribution, is_strict=turn.settings.strict)
     record = _answer_check(status, checked, explanation or CHECKED)
-    turn.count(**_grades(record), check=turn.settings.verify)
+    turn.count(**_count_grades(record), check=turn.settings.verify)
     # What the model wrote, without links and instructions: whether it refused is read from it (`after_cite`).
     draft: Draft = {**state["draft"], "answer": checked.answer}
     citations = await _place(turn, checked.citations, excerpts, chunks, judgements)
     return {
         **await _show(state, turn, status, draft),
-        "claims": [*citations, *_unconfirmed(checked)],
+        "claims": [*citations, *_list_unconfirmed(checked)],
         "check": record,
     }
 
 
-def _status(checked: Verified, attribution: Attribution, *, is_strict: bool) -> AnswerStatus:
+def _find_status(checked: Verified, attribution: Attribution, *, is_strict: bool) -> AnswerStatus:
     """Return what became of the question; an answer that states nothing but a refusal did not find it."""
     if checked.citations:
         return "answered"
@@ -91,7 +91,7 @@ async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) ->
     return {"answer": answer, "draft": {**draft, "message_id": message_id}}
 
 
-def _unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
+def _list_unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
     return [
         UnconfirmedClaim(grade="not_confirmed", text=each.text[:MAX_TEXT], reason=each.reason, nearest=each.nearest)
         for each in checked.claims
@@ -102,17 +102,17 @@ def _unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
 async def _cite_passages(state: State, turn: Turn) -> Update:
     """Cite the passages that are shown whole: they claim nothing but that they stand there."""
     from anabranch.citations.verification import CheckedClaim, Verified
-    from anabranch.extracts.composition import shown_records
+    from anabranch.extracts.composition import list_records
 
     draft = await current_draft(state, turn)
     excerpts = dict(enumerate(draft.get("shown", []), start=1))
     chunks = await turn.chunks([each["id"] for each in excerpts.values()])
-    records = shown_records(excerpts, chunks)
+    records = list_records(excerpts, chunks)
     claims = tuple(CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in records)
     # All that was found may be gone by now.
     status: AnswerStatus = "answered" if records else "not_found"
     record = _answer_check(status, Verified(draft["answer"], tuple(records), claims), SHOWN)
-    turn.count(**_grades(record))
+    turn.count(**_count_grades(record))
     citations = await _place(turn, records, excerpts, chunks, {})
     return {"answer": draft["answer"], "draft": draft, "claims": citations, "check": record}
 
@@ -134,7 +134,7 @@ async def _place(
     places = await corpus.places(spots, turn.scope)
     links = turn.settings.file_links
     return [
-        _citation(record, excerpts[record.number], chunks[record.chunk_id], place, judgements, links_files=links)
+        _make_citation(record, excerpts[record.number], chunks[record.chunk_id], place, judgements, links_files=links)
         for record, place in zip(records, places, strict=True)
     ]
 
@@ -163,10 +163,10 @@ async def _check_further(
     quotes, judges = bool(unplaced), settings.verify != "words"
     if not (quotes or judges):
         return found, {}, ""
-    from anabranch.agent.nodes.claim_judge import JUDGED, ask_for_quotes, judge_claims, to_judge
+    from anabranch.agent.nodes.claim_judge import JUDGED, ask_for_quotes, judge_claims, list_judgeable
 
     chat = await turn.chat()
-    needed = quotes + (len(to_judge(found)) if settings.verify == "llm" else 0) if chat is not None else 0
+    needed = quotes + (len(list_judgeable(found)) if settings.verify == "llm" else 0) if chat is not None else 0
     calls = turn.budget.grant(needed)
     question = state["turn"]["standalone_question"]
     try:
@@ -208,11 +208,11 @@ def _answer_check(status: AnswerStatus, checked: Verified, explanation: str) -> 
     )
 
 
-def _grades(record: AnswerCheck) -> dict[str, int]:
+def _count_grades(record: AnswerCheck) -> dict[str, int]:
     return {name: record[name] for name in ("claims", "quoted", "found", "not_confirmed")}
 
 
-def _citation(
+def _make_citation(
     record: CitationRecord,
     excerpt: Excerpt,
     chunk: Chunk,

@@ -11,7 +11,7 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
 from anabranch.citations.alignment import Aligned
 from anabranch.citations.check_pool import check
-from anabranch.citations.claim_windows import ClaimWindow, ClaimWindows, shown
+from anabranch.citations.claim_windows import ClaimWindow, ClaimWindows, make_rows
 from anabranch.citations.known_facts import LONGEST_NEAREST
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
@@ -19,7 +19,7 @@ from anabranch.models.entailment import load_entailment
 from anabranch.models.provider_errors import failures_of
 from anabranch.parsing.numbered_lines import read_quotes
 from anabranch.safety.prompt_envelope import new_nonce, wrap
-from anabranch.synthesis.context_window import Row, fitting_rows
+from anabranch.synthesis.context_window import Row, take_fitting
 from anabranch.synthesis.drafts import fill_prompt
 from anabranch.text.normalization import squeeze
 from anabranch.types import Judgement
@@ -86,10 +86,10 @@ async def ask_for_quotes(turn: Turn, chat: Chat, found: Attribution, question: s
     user = fill_prompt(wrap(fitting, new_nonce()), question, QUOTE, f"Statements:\n{stated}")
     quotes = read_quotes(await chat.ask(GUARD, user, max_tokens=reply))
     places = {at: quotes[number] for number, (at, _) in enumerate(unplaced, start=1) if number in quotes}
-    return await check(lambda limit: found.quoted(places, limit))
+    return await check(lambda limit: found.place_quotes(places, limit))
 
 
-def to_judge(found: Attribution) -> list[tuple[int, str]]:
+def list_judgeable(found: Attribution) -> list[tuple[int, str]]:
     """Return the place of each claim that a judge is asked about, and the claim.
 
     What has a number or a name that is in no passage is left to the words: no judge can find it there.
@@ -111,38 +111,42 @@ async def judge_claims(turn: Turn, chat: Chat | None, found: Attribution, questi
     Raises:
         ModelError: No call succeeded.
     """
-    settings, claims = turn.settings, await asyncio.to_thread(_with_windows, found, question)
+    settings, claims = turn.settings, await asyncio.to_thread(_find_windows, found, question)
     asked = claims if settings.verify == "nli" else claims[:calls]
     outcomes: Sequence[JudgeWord | None] = []
     if settings.verify == "nli":
-        outcomes = await asyncio.to_thread(_by_inference, settings.verify_model or "", asked)
+        outcomes = await asyncio.to_thread(_judge_by_inference, settings.verify_model or "", asked)
     elif chat is not None and asked:
-        outcomes = await _by_chat(chat, asked, question, turn.concurrency)
+        outcomes = await _judge_by_chat(chat, asked, question, turn.concurrency)
     # Not strict: without a model nothing came of any.
     read: list[tuple[ToJudge, JudgeWord]] = [
         (each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None
     ]
     sure: list[tuple[ToJudge, Judgement]] = [(each, outcome) for each, outcome in read if outcome != "unsure"]
-    changed = {each.at: _after(found.found[each.at][1], each.windows[0], outcome) for each, outcome in sure}
-    return JudgedClaims(found.changed(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims))
+    changed = {each.at: _apply_judgement(found.found[each.at][1], each.windows[0], outcome) for each, outcome in sure}
+    return JudgedClaims(
+        found.replace_alignments(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims)
+    )
 
 
-def _with_windows(found: Attribution, question: str) -> list[ToJudge]:
+def _find_windows(found: Attribution, question: str) -> list[ToJudge]:
     windows = ClaimWindows(found.passages, question)
     claims = []
-    for at, claim in to_judge(found):
+    for at, claim in list_judgeable(found):
         one = found.found[at][1]
-        claims.append(ToJudge(at, claim, windows.of(claim, (one.number, one.span) if one.number else None)))
+        claims.append(ToJudge(at, claim, windows.find_windows(claim, (one.number, one.span) if one.number else None)))
     # What shares no word with any passage has nothing to be judged by.
     return [each for each in claims if each.windows]
 
 
-def _by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:
+def _judge_by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:
     words = [(each.claim, "\n".join(window.words for window in each.windows)) for each in claims]
     return load_entailment(folder).judge(words) if words else []
 
 
-async def _by_chat(chat: Chat, claims: Sequence[ToJudge], question: str, concurrency: int) -> list[JudgeWord | None]:
+async def _judge_by_chat(
+    chat: Chat, claims: Sequence[ToJudge], question: str, concurrency: int
+) -> list[JudgeWord | None]:
     """Ask about each claim in a call of its own; None where the call failed, or the reply is neither yes nor no.
 
     Of a numbered list a model of 1.5 billion parameters finds hardly one statement entailed.
@@ -151,11 +155,11 @@ async def _by_chat(chat: Chat, claims: Sequence[ToJudge], question: str, concurr
 
     async def one(each: ToJudge) -> float | None:
         async with gate:
-            return await chance_of_yes(chat, each.claim, shown(each.windows), question)
+            return await chance_of_yes(chat, each.claim, make_rows(each.windows), question)
 
     replies = await asyncio.gather(*map(one, claims), return_exceptions=True)
     failures_of(replies)
-    return [None if isinstance(reply, BaseException) or reply is None else _outcome(reply) for reply in replies]
+    return [None if isinstance(reply, BaseException) or reply is None else _read_chance(reply) for reply in replies]
 
 
 async def chance_of_yes(chat: Chat, claim: str, rows: Sequence[Row], question: str) -> float | None:
@@ -164,13 +168,13 @@ async def chance_of_yes(chat: Chat, claim: str, rows: Sequence[Row], question: s
     return await chat.ask_yes(JUDGE, asked, max_tokens=REPLY_TOKENS)
 
 
-def _outcome(chance: float) -> JudgeWord:
+def _read_chance(chance: float) -> JudgeWord:
     if chance >= SURE:
         return "entailed"
     return "not_said" if chance <= 1 - SURE else "unsure"
 
 
-def _after(one: Aligned, window: ClaimWindow, judgement: Judgement) -> Aligned:
+def _apply_judgement(one: Aligned, window: ClaimWindow, judgement: Judgement) -> Aligned:
     """Return where a claim stands after it was judged by a window."""
     if judgement == "entailed":
         return one if one.number else Aligned("found", window.number, window.span, SURE)
@@ -181,4 +185,4 @@ async def _fit(turn: Turn, chat: Chat, rows: Sequence[Row], asked: str, *, reply
     embedder = (await turn.corpus()).embedder
     context = turn.settings.context_tokens or chat.context_tokens
     window = turn.settings.window_tokens
-    return await asyncio.to_thread(fitting_rows, embedder, rows, asked, context=context, window=window, reply=reply)
+    return await asyncio.to_thread(take_fitting, embedder, rows, asked, context=context, window=window, reply=reply)

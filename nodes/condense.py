@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError
-from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
+from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent_turns, transcript
 from anabranch.retrieval.question_words import TOGETHER
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.text.phrases import greeting_reply, without_courtesy
 from anabranch.types import Query
 
@@ -66,9 +66,9 @@ async def _select_recent(turn: Turn, history: list[ConversationTurn]) -> list[Co
     embedder = (await turn.corpus()).embedder
 
     def count(text: str) -> int:
-        return at_most(text, embedder.count([text])[0])
+        return bound_tokens(text, embedder.count([text])[0])
 
-    return await asyncio.to_thread(recent, history, HISTORY_TOKENS, count)
+    return await asyncio.to_thread(recent_turns, history, HISTORY_TOKENS, count)
 
 
 async def _ask(chat: Chat, turn: Turn, history: list[ConversationTurn], asked: str, fallback: str) -> str:

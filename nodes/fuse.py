@@ -13,7 +13,7 @@ from anabranch.errors import OperationError
 from anabranch.retrieval import CORPUS_RETRIEVERS
 from anabranch.retrieval.answerability import CALIBRATED
 from anabranch.retrieval.fusion import fuse as fuse_lists
-from anabranch.retrieval.fusion import with_best_of_each
+from anabranch.retrieval.fusion import promote_best
 from anabranch.retrieval.fusion.completion import complete_lists
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.retrieval.question_words import ALONE, FORM, SPELLING, TOGETHER, has_subject
@@ -124,7 +124,7 @@ def _fuse(
     )
     # The question's own lists; one that was switched off has no say.
     heard = [record["lists"][0] for record, weight in zip(records, weights[0], strict=True) if weight]
-    return with_best_of_each(fused, heard)
+    return promote_best(fused, heard)
 
 
 def _retriever_weights(retrievers: list[str], alpha: float) -> list[float]:

@@ -15,7 +15,7 @@ from anabranch.synthesis.budget import group
 from anabranch.synthesis.context_window import measure_envelope
 from anabranch.synthesis.drafts import join_drafts
 from anabranch.synthesis.near_duplicates import Duplicates
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import NO_DRAFT, Draft, Partial
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ async def _group(turn: Turn, chat: Chat, question: str, parts: Sequence[Partial]
     room = await measure_room(turn, chat, question)
     answers = [part["draft"]["answer"] for part in parts]
     around = measure_envelope(embedder)
-    sizes = [at_most(text, n) + around for text, n in zip(answers, embedder.count(answers), strict=True)]
+    sizes = [bound_tokens(text, n) + around for text, n in zip(answers, embedder.count(answers), strict=True)]
     # Without a known context, what honest replies take: a server that ignores `max_tokens` must not fill the prompt.
     most = room.limit.tokens if room.limit is not None else settings.fan_in * (2 * settings.answer_tokens + around)
     return group(sizes, fan_in=settings.fan_in, room=most)

@@ -15,7 +15,7 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError, SettingsError
 from anabranch.extracts.nearest_passages import select_leaves
 from anabranch.parsing.evidence_verdict import parse_verdict
-from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, either, judge
+from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, judge, judge_either
 from anabranch.retrieval.question_words import (
     ALONE,
     TOGETHER,
@@ -96,7 +96,7 @@ async def _judge_scores(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     # The question before is in front of this one, so its words are among those that were looked up.
     if queries[0]["kind"] != TOGETHER:
         return judgement
-    return either(await judge_question(without_courtesy(state["turn"]["question"]), ALONE), judgement)
+    return judge_either(await judge_question(without_courtesy(state["turn"]["question"]), ALONE), judgement)
 
 
 async def _find_words(state: RetrievalState, turn: Turn, question: str) -> list[frozenset[str]]:

@@ -14,7 +14,7 @@ from anabranch.synthesis.drafts import label
 from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import RouteChoice, afford, choose
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import Excerpt
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
     passages = [(chunks[each["id"]], each["score"]) for each in state["passages"] if each["id"] in chunks]
     most = window if room.limit is None else min(window, room.limit.tokens)
     # Only of those that are cut is it asked where their children begin: most passages fit.
-    large = [chunk.chunk_id for chunk, _ in passages if at_most(chunk.text, chunk.tokens) > most]
+    large = [chunk.chunk_id for chunk, _ in passages if bound_tokens(chunk.text, chunk.tokens) > most]
     children = await corpus.children(large, turn.scope) if large else {}
     inner = await corpus.chunks([each for ids in children.values() for each in ids], turn.scope) if children else {}
     starts = {parent: tuple(inner[each].start for each in ids if each in inner) for parent, ids in children.items()}
@@ -102,7 +102,7 @@ def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: in
 
 
 def _tokens(window: Window, room: Room) -> int:
-    cost = room.limit.cost if room.limit is not None else at_most
+    cost = room.limit.cost if room.limit is not None else bound_tokens
     return sum(cost(piece.text, piece.tokens) for piece in window)
 
 

@@ -13,10 +13,10 @@ from anabranch.agent.nodes.state import Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import SettingsError, UserError
 from anabranch.retrieval import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS, READER, RETRIEVERS
-from anabranch.retrieval.fusion.score_normalization import sound
+from anabranch.retrieval.fusion.score_normalization import repair_list
 from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Outlines
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import Arm, Left, RankedList, Retrieved, Text, TurnRecord
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ async def _search(state: RetrieveTask, turn: Turn) -> list[RankedList]:
     is_alone = "bm25" not in turn.settings.retrievers
     asked = [text for text, script in zip(texts, unread, strict=True) if is_alone or not script]
     found = iter(await corpus.search(cast("Arm", retriever), asked, turn.settings.depth, turn.scope))
-    lists = [sound(next(found)) if is_alone or not script else RankedList(ids=[], scores=[]) for script in unread]
+    lists = [repair_list(next(found)) if is_alone or not script else RankedList(ids=[], scores=[]) for script in unread]
     instead = "add bm25 to `retrievers`" if is_alone else "searched by words alone"
     # Once for each script, however many queries there are.
     for script in dict.fromkeys(script for script in unread if script):
@@ -101,7 +101,7 @@ async def _read(state: RetrieveTask, turn: Turn) -> list[RankedList]:
         # Reckoned before the calls: a corpus that grew must not take what the answer needs.
         sent = [f"{prompt}\n{user_text(question, batch)}" for batch in batches]
         read = await asyncio.to_thread(corpus.embedder.count, sent)
-        tokens = sum(at_most(text, count) for text, count in zip(sent, read, strict=True))
+        tokens = sum(bound_tokens(text, count) for text, count in zip(sent, read, strict=True))
         replies = sum(reply_tokens(len(batch)) for batch in batches)
         turn.budget.take(calls=len(batches), tokens=tokens + replies)
         return await judge_all(chat, prompt, question, batches, gate)

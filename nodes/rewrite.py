@@ -13,7 +13,7 @@ from anabranch.agent.prompts import QUERY_FORM, REWRITE
 from anabranch.errors import ModelError
 from anabranch.parsing.query_list import parse_queries
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
-from anabranch.retrieval.spelling import corrected, other_forms, respelled
+from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
 from anabranch.types import Query
 
@@ -38,7 +38,7 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
             turn.degraded("rewrite", error)
     spelling: dict[str, str] = {}
     if kept and not state.get("round"):
-        spelling = await corrected(await turn.corpus(), kept[0]["text"], turn.scope)
+        spelling = await correct_words(await turn.corpus(), kept[0]["text"], turn.scope)
     # Together they weigh as much whether the model wrote one or seven.
     weight = turn.settings.variant_weight
     derived = [Query(text=text, weight=weight / len(texts), kind=strategy) for text in texts]
@@ -46,7 +46,7 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
         text = kept[0]["text"]
         forms = other_forms(text, spelling)
         kind = FORM if len(forms) == len(spelling) else SPELLING
-        kept.append(Query(text=respelled(text, spelling), weight=weight, kind=kind))
+        kept.append(Query(text=replace_words(text, spelling), weight=weight, kind=kind))
         spelling = {word: near for word, near in spelling.items() if word not in forms}
     turn.count(queries=len(kept) + len(derived), kind=strategy if derived else "none")
     if spelling:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from anabranch.chunking.split_units import SEPARATOR, SplitPiece, cut, pieces
-from anabranch.chunking.table_captions import captioned
-from anabranch.chunking.table_fitting import fitted
+from anabranch.chunking.table_captions import add_captions
+from anabranch.chunking.table_fitting import fit_tables
 from anabranch.errors import SettingsError
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block, Document, Level
@@ -70,7 +70,7 @@ class _Span:
     children: tuple[_Span, ...] = ()
 
 
-def checked_sizes(sizes: Sequence[int]) -> Sizes:
+def check_sizes(sizes: Sequence[int]) -> Sizes:
     """Return the sizes, or say what is wrong with them.
 
     Raises:
@@ -94,16 +94,16 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
     Raises:
         SettingsError: The sizes cannot make a tree.
     """
-    root_size, middle_size, leaf_size = checked_sizes(sizes)
-    written = captioned([block for block in document.blocks if block.text.strip()])
-    blocks = list(fitted(written, embedder, leaf_size))
+    root_size, middle_size, leaf_size = check_sizes(sizes)
+    written = add_captions([block for block in document.blocks if block.text.strip()])
+    blocks = list(fit_tables(written, embedder, leaf_size))
     text = SEPARATOR.join(block.text for block in blocks)
-    leaves = [_leaf(group, blocks) for group in _packed(text, blocks, embedder, leaf_size)]
-    roots = _gathered(_gathered(leaves, middle_size), root_size)
-    return Tree(text, tuple(_numbered(roots, text)))
+    leaves = [_leaf(group, blocks) for group in _pack(text, blocks, embedder, leaf_size)]
+    roots = _gather(_gather(leaves, middle_size), root_size)
+    return Tree(text, tuple(_number(roots, text)))
 
 
-def _packed(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[list[SplitPiece]]:
+def _pack(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[list[SplitPiece]]:
     """Fill leaves in order; a heading opens one, and takes some of the text under it along."""
     coming = pieces(text, blocks, embedder, size)
     group: list[SplitPiece] = []
@@ -148,7 +148,7 @@ def _leaf(group: Sequence[SplitPiece], blocks: Sequence[Block]) -> _Span:
     )
 
 
-def _gathered(spans: Sequence[_Span], size: int) -> list[_Span]:
+def _gather(spans: Sequence[_Span], size: int) -> list[_Span]:
     """Gather neighbours up to `size` tokens; past a quarter of it, a heading starts the next one."""
     groups: list[list[_Span]] = []
     tokens = 0
@@ -171,7 +171,7 @@ def _parent(children: Sequence[_Span]) -> _Span:
         # Added up and not counted anew: cuts run between tokens, so that the sum is the count.
         tokens=sum(child.tokens for child in children),
         # What lies in two sections is named by what both stand under, and not by the first of them.
-        heading=_shared([child.heading for child in children]),
+        heading=_shared_titles([child.heading for child in children]),
         page=first.page,
         page_end=last.page_end,
         opens=first.opens,
@@ -179,12 +179,12 @@ def _parent(children: Sequence[_Span]) -> _Span:
     )
 
 
-def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _shared_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the titles that all heading paths begin with."""
     return tuple(titles[0] for titles in takewhile(lambda titles: len(set(titles)) == 1, zip(*paths, strict=False)))
 
 
-def _numbered(roots: Sequence[_Span], text: str) -> list[ChunkNode]:
+def _number(roots: Sequence[_Span], text: str) -> list[ChunkNode]:
     nodes: list[ChunkNode] = []
 
     # Three levels, so it calls itself three deep however long the document is.

@@ -56,11 +56,11 @@ def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> 
     length = 0
     for piece in (part for sentence in _sentences(text, blocks) for part in _stretches(text, sentence)):
         if length + piece.end - piece.start > _BATCH:
-            yield from _counted(text, uncounted, embedder, limit)
+            yield from _count(text, uncounted, embedder, limit)
             uncounted, length = [], 0
         uncounted.append(piece)
         length += piece.end - piece.start
-    yield from _counted(text, uncounted, embedder, limit)
+    yield from _count(text, uncounted, embedder, limit)
 
 
 def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[SplitPiece]:
@@ -71,15 +71,15 @@ def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[Spli
     parts = [piece]
     # From the cut that does least harm to the one that does most; a part that fits is cut no further.
     for boundaries in (
-        _after(_LINE_END),
+        _ends_by(_LINE_END),
         _sentence_ends,
-        _after(_CLAUSE_END),
-        _between_tokens(embedder, _parts_words),
-        _between_tokens(embedder, _parts_tokens),
+        _ends_by(_CLAUSE_END),
+        _token_starts(embedder, _parts_words),
+        _token_starts(embedder, _parts_tokens),
     ):
-        parts = [small for part in parts for small in _refined(text, part, embedder, limit, boundaries)]
-    anywhere = _anywhere(embedder, limit)
-    return [small for part in parts for small in _refined(text, part, embedder, limit, anywhere, alone=True)]
+        parts = [small for part in parts for small in _refine(text, part, embedder, limit, boundaries)]
+    anywhere = _halves(embedder, limit)
+    return [small for part in parts for small in _refine(text, part, embedder, limit, anywhere, alone=True)]
 
 
 def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[SplitPiece]:
@@ -100,7 +100,7 @@ def _units(block: Block) -> list[tuple[int, int]]:
     if block.is_heading or is_table(block.text):
         return [(0, len(block.text))]
     if block.is_preformatted:
-        return list(pairwise([0, *_after(_LINE_END)(block.text), len(block.text)]))
+        return list(pairwise([0, *_ends_by(_LINE_END)(block.text), len(block.text)]))
     return spans(block.text)
 
 
@@ -126,7 +126,7 @@ def _begin(text: str, start: int, end: int) -> int:
     return gap.end() if gap else near
 
 
-def _counted(text: str, uncounted: Sequence[SplitPiece], embedder: Tokens, limit: int) -> Iterator[SplitPiece]:
+def _count(text: str, uncounted: Sequence[SplitPiece], embedder: Tokens, limit: int) -> Iterator[SplitPiece]:
     counts = embedder.count([text[piece.start : piece.end] for piece in uncounted])
     for piece, tokens in zip(uncounted, counts, strict=True):
         counted = piece._replace(tokens=tokens)
@@ -149,7 +149,7 @@ def _fits(text: str, piece: SplitPiece, limit: int) -> bool:
 _Boundaries = Callable[[str], list[int]]
 
 
-def _refined(
+def _refine(
     text: str, piece: SplitPiece, embedder: Tokens, limit: int, boundaries: _Boundaries, *, alone: bool = False
 ) -> list[SplitPiece]:
     if _fits(text, piece, limit):
@@ -163,7 +163,7 @@ def _refined(
     ]
 
 
-def _after(pattern: re.Pattern[str]) -> _Boundaries:
+def _ends_by(pattern: re.Pattern[str]) -> _Boundaries:
     return partial(_ends_of, pattern)
 
 
@@ -177,7 +177,7 @@ def _sentence_ends(text: str) -> list[int]:
     return [end for _, end in spans(text)[:-1]]
 
 
-def _between_tokens(embedder: Tokens, parts: Callable[[str, str], bool]) -> _Boundaries:
+def _token_starts(embedder: Tokens, parts: Callable[[str, str], bool]) -> _Boundaries:
     def starts(text: str) -> list[int]:
         # Where one token follows on another, a cut may give both halves other tokens, and the counts would be wrong.
         offsets = embedder.offsets(text)
@@ -188,7 +188,7 @@ def _between_tokens(embedder: Tokens, parts: Callable[[str, str], bool]) -> _Bou
     return starts
 
 
-def _anywhere(embedder: Tokens, limit: int) -> _Boundaries:
+def _halves(embedder: Tokens, limit: int) -> _Boundaries:
     def anywhere(text: str) -> list[int]:
         step = 256
         # Halved until it fits, because how many characters a token has differs by script.

@@ -29,7 +29,7 @@ def is_table(text: str) -> bool:
     return text.startswith("| ")
 
 
-def captioned(blocks: Sequence[Block]) -> list[Block]:
+def add_captions(blocks: Sequence[Block]) -> list[Block]:
     """Return the blocks with the caption of each table as the last title over its rows."""
     found: list[Block] = []
     taken = -1  # the place of the last caption: it is that of one table
@@ -54,7 +54,7 @@ def _tables(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 
 def _label(blocks: Sequence[Block], at: int) -> str:
     """Return the first sentence of the caption with a number that a block is."""
-    text = _said(blocks, at)
+    text = _block_text(blocks, at)
     label = _LABELLED.match(text)
     if not label:
         return ""
@@ -64,7 +64,7 @@ def _label(blocks: Sequence[Block], at: int) -> str:
 
 def _introduction(blocks: Sequence[Block], first: int) -> str:
     """Return the sentence above a table that ends in a colon."""
-    text = _said(blocks, first - 1)
+    text = _block_text(blocks, first - 1)
     if not text.endswith((":", "：")):
         return ""
     start, end = spans(text)[-1]
@@ -73,9 +73,9 @@ def _introduction(blocks: Sequence[Block], first: int) -> str:
 
 def _line_above(blocks: Sequence[Block], first: int) -> str:
     """Return the line above a table; prose is none."""
-    text = _said(blocks, first - 1)
-    if _IN_BRACKETS.fullmatch(text) and _is_line(_said(blocks, first - 2)):
-        text = f"{_said(blocks, first - 2)} {text}"  # "(in thousands)" stands below the name of the table
+    text = _block_text(blocks, first - 1)
+    if _IN_BRACKETS.fullmatch(text) and _is_line(_block_text(blocks, first - 2)):
+        text = f"{_block_text(blocks, first - 2)} {text}"  # "(in thousands)" stands below the name of the table
     return text if _is_line(text) else ""
 
 
@@ -83,6 +83,6 @@ def _is_line(text: str) -> bool:
     return len(text) <= LONGEST_CAPTION and not _ENDS.search(text) and any(map(str.isalpha, text))
 
 
-def _said(blocks: Sequence[Block], at: int) -> str:
+def _block_text(blocks: Sequence[Block], at: int) -> str:
     """Return the words of a block of text; a heading is a title already."""
     return squeeze(blocks[at].text) if 0 <= at < len(blocks) and not blocks[at].is_heading else ""

@@ -19,7 +19,7 @@ _MOST_CHARACTERS = (
 )
 
 
-def fitted(blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[Block]:
+def fit_tables(blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[Block]:
     """Yield the blocks, those of tables with room for the headings right above them."""
     room = size
     for block in blocks:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from anabranch.extracts.passage_layout import piece_spans, trimmed_span
+from anabranch.extracts.passage_layout import piece_spans, trim_span
 from anabranch.text.normalization import squeeze
 from anabranch.types import Chunk
 
@@ -59,7 +59,7 @@ class ShownPassage:
         at = self.leaves[0].start + self.best[0]
         return at if start <= at < end else start
 
-    def fitting(self, best: tuple[int, int]) -> ShownPassage:
+    def with_best(self, best: tuple[int, int]) -> ShownPassage:
         """Return it with what fits best."""
         return replace(self, best=best)
 
@@ -73,7 +73,7 @@ def best_passages(leaves: Sequence[Chunk]) -> list[ShownPassage]:
     Returns:
         At most `MOST_CHARS` characters: a leaf for which no room is left is passed over; a first one as long is cut.
     """
-    ranked = list(_with_room(leaves))
+    ranked = list(_take_fitting(leaves))
     ranks = {each.chunk.chunk_id: rank for rank, each in enumerate(ranked)}
     runs = _runs(sorted(ranked, key=lambda each: (each.chunk.doc_id, each.start)))
     # The passage with the best leaf comes first.
@@ -83,10 +83,10 @@ def best_passages(leaves: Sequence[Chunk]) -> list[ShownPassage]:
     ]
 
 
-def _with_room(leaves: Sequence[Chunk]) -> Iterator[LeafSpan]:
+def _take_fitting(leaves: Sequence[Chunk]) -> Iterator[LeafSpan]:
     room, left = MOST_CHARS, MOST_LEAVES
     for leaf in leaves:
-        start, end = trimmed_span(leaf.text, 0, min(len(leaf.text), MOST_CHARS))
+        start, end = trim_span(leaf.text, 0, min(len(leaf.text), MOST_CHARS))
         # With the blanks at its end, which are shown where the next one follows.
         size = min(len(leaf.text), MOST_CHARS)
         if left and start < end and size <= room:
@@ -123,12 +123,12 @@ def _without_titles(text: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]
     return [(start, end) for start, end in piece_spans(text) if squeeze(text[start:end]) not in titles]
 
 
-def shared_weight(asked: Mapping[str, float], said: Sequence[str]) -> float:
+def shared_weight(asked: Mapping[str, float], terms: Sequence[str]) -> float:
     """Return the share of a question's words that a piece has, weighted by how rare they are.
 
     Args:
         asked: The question's analysed terms, each with its idf.
-        said: The analysed terms of the piece.
+        terms: The analysed terms of the piece.
     """
     total = sum(asked.values())
-    return sum(asked[term] for term in asked.keys() & {*said}) / total if total else 0.0
+    return sum(asked[term] for term in asked.keys() & {*terms}) / total if total else 0.0

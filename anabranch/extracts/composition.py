@@ -11,7 +11,7 @@ import numpy as np
 
 from anabranch.citations.citation_record import CitationRecord, piece_of
 from anabranch.extracts.best_passages import ShownPassage, shared_weight
-from anabranch.extracts.passage_answer import place_line, written_answer
+from anabranch.extracts.passage_answer import place_line, write_answer
 from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
 from anabranch.types import Chunk, Excerpt
@@ -48,7 +48,7 @@ async def mark_best(
         worth = worth + vectors[1:] @ vectors[0]
     ends = np.cumsum([len(found) for found in spans])[:-1]
     parts = zip(passages, spans, np.split(worth, ends), strict=True)
-    return [each.fitting(found[int(np.argmax(part))]) if found else each for each, found, part in parts]
+    return [each.with_best(found[int(np.argmax(part))]) if found else each for each, found, part in parts]
 
 
 async def write_passages(
@@ -67,7 +67,7 @@ async def write_passages(
     words = phrases_for(question, language_of(" ".join(each.text for each in passages)))
     first = words["weak_passages" if is_weak else "passages"]
     places = await _place_lines(passages, corpus, scope)
-    return await asyncio.to_thread(written_answer, first, list(zip(places, passages, strict=True)))
+    return await asyncio.to_thread(write_answer, first, list(zip(places, passages, strict=True)))
 
 
 async def _place_lines(passages: Sequence[ShownPassage], corpus: CorpusReader, scope: Scope) -> list[str]:
@@ -112,7 +112,7 @@ def list_excerpts(passages: Sequence[ShownPassage], parents: Mapping[str, str]) 
     ]
 
 
-def shown_records(excerpts: Mapping[int, Excerpt], chunks: Mapping[str, Chunk]) -> list[CitationRecord]:
+def list_records(excerpts: Mapping[int, Excerpt], chunks: Mapping[str, Chunk]) -> list[CitationRecord]:
     """Return a record for each piece that an answer shows: its words stand there, whatever they answer.
 
     Args:

@@ -24,9 +24,9 @@ _BULLET = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 
 
-def written_answer(first_line: str, shown: Iterable[tuple[str, ShownPassage]]) -> str:
+def write_answer(first_line: str, placed: Iterable[tuple[str, ShownPassage]]) -> str:
     """Return the answer: what it is, and the passages, each behind its marker and its place."""
-    passages = (f"[{each.number}] {place}\n\n{passage_markdown(each)}" for place, each in shown)
+    passages = (f"[{each.number}] {place}\n\n{passage_markdown(each)}" for place, each in placed)
     return "\n\n".join([first_line, *passages])
 
 
@@ -47,7 +47,7 @@ def passage_markdown(passage: ShownPassage) -> str:
 def _block(passage: ShownPassage, block: PassageBlock) -> str:
     text = passage.text[block.start : block.end]
     if block.kind == "code":
-        return _fenced(text.strip("\n"))
+        return _fence(text.strip("\n"))
     if block.kind == "table":
         return _table(text.strip("\n"))
     start, end = (min(max(at, block.start), block.end) - block.start for at in passage.best)
@@ -69,7 +69,7 @@ def _bold(text: str) -> str:
     return text[:bullet] + "\n".join(lines)
 
 
-def _fenced(code: str) -> str:
+def _fence(code: str) -> str:
     """Put a fence around code, longer than any in it; one of the document stays, and is closed where the leaf ends."""
     if not code.strip():
         return ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from anabranch.errors import UserError
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.readers.corpus_marker import is_corpus, names_in
-from anabranch.store.corpus_folder import of_its_own
+from anabranch.store.corpus_folder import suggest_own_folder
 from anabranch.text.normalization import storable
 
 _THREADS = (".threads.db", ".threads.db-wal", ".threads.db-shm", ".threads.db-journal")
@@ -112,7 +112,7 @@ def survey(
     folders: dict[Path, None] = {}
     for given, (path, real) in zip(paths, placed, strict=True):
         if real in barred:
-            raise UserError(f"{str(given)!r} cannot be taken into itself.", hint=of_its_own(given))
+            raise UserError(f"{str(given)!r} cannot be taken into itself.", hint=suggest_own_folder(given))
         if path.is_dir() and is_corpus(names_in(path) or []):
             msg = f"{str(given)!r} is a corpus, not a folder of documents."
             raise UserError(msg, hint="Documents that lie among the files of a corpus need a folder of their own.")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, check_sizes
 from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.document_intake import given_documents
@@ -24,7 +24,7 @@ from anabranch.ingestion.sources import gathered
 from anabranch.models.embedder import Embedder, KnowsLimit
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, ReadOptions
-from anabranch.store.corpus_address import DEFAULT_CORPUS, StrPath, folder_of, paths_of, scheme_of
+from anabranch.store.corpus_address import DEFAULT_CORPUS, StrPath, folder_of, list_paths, scheme_of
 from anabranch.store.corpus_embedder import CorpusEmbedder, embedder_of
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
@@ -103,13 +103,13 @@ def ingest(
     """
     began = time.perf_counter()
     if sizes is not None:
-        sizes = checked_sizes(sizes)
+        sizes = check_sizes(sizes)
     # All that can be wrong with what was asked for is said before a folder is made or a file is opened.
     # Held to the end: the corpus finds it by its spelling.
     _held, spec = _embedder(embedder, base_url)
     if language:
         checked_language(language)
-    many_paths = paths_of(paths)
+    many_paths = list_paths(paths)
     if not many_paths and documents == ():
         msg = "There is nothing to ingest."
         raise UserError(msg, hint="Give `paths`, or `documents` that are in memory.")
@@ -201,7 +201,7 @@ def settings_of(
     """
     # Chunks of two sizes in one corpus would make scores and windows of two kinds.
     known = writer.meta("sizes")
-    chosen = sizes or (checked_sizes(json.loads(known)) if known else DEFAULT_SIZES)
+    chosen = sizes or (check_sizes(json.loads(known)) if known else DEFAULT_SIZES)
     embedder = embedder_of(writer, spec, base_url)
     if not writer.is_empty() and known and list(chosen) != json.loads(known):
         msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."

@@ -106,7 +106,7 @@ def judge(
     return EvidenceJudgement("enough" if sure >= SURE else "thin", tuple(said), missing, sure, covered)
 
 
-def either(alone: EvidenceJudgement, together: EvidenceJudgement) -> EvidenceJudgement:
+def judge_either(alone: EvidenceJudgement, together: EvidenceJudgement) -> EvidenceJudgement:
     """Judge a question that may be meant alone or together with the one before it, when nothing says which.
 
     The evidence is what there is for it alone or, where that is more, the mean of both in log-odds: the question before

@@ -33,7 +33,7 @@ class ConversationTurn:
     answer: str
 
 
-def recent(turns: Sequence[ConversationTurn], budget: int, count: Callable[[str], int]) -> list[ConversationTurn]:
+def recent_turns(turns: Sequence[ConversationTurn], budget: int, count: Callable[[str], int]) -> list[ConversationTurn]:
     """Return the last turns that fit a budget, oldest first.
 
     Returns:

@@ -54,7 +54,7 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
         used = -(-len(documents) // reach.batch)
         if used >= reach.calls:
             raise _too_large(f"{len(documents):,} documents or more", reach)
-        documents = await _chosen(corpus, scope, documents, ask, reach.batch)
+        documents = await _choose(corpus, scope, documents, ask, reach.batch)
         most = reach.batch * (reach.calls - used)
         if sum(one.leaves for one in documents) > most:
             note_failure(f"of the documents it chose, it read the first {most:,} passages")
@@ -67,7 +67,7 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
     return RankedList(ids=[chunks[place].chunk_id for place in places], scores=[scores[place] for place in places])
 
 
-async def _chosen(corpus: Outlines, scope: Scope, documents: Sequence[Outline], ask: Ask, batch: int) -> list[Outline]:
+async def _choose(corpus: Outlines, scope: Scope, documents: Sequence[Outline], ask: Ask, batch: int) -> list[Outline]:
     """Return the documents that help, best first, by their summary, or by the first passage of one without."""
     bare = [one.doc_id for one in documents if not one.summary]
     firsts = {doc_id: ids[0] for doc_id, ids in (await corpus.leaves(bare, scope, 1)).items()}

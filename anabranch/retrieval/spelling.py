@@ -34,7 +34,7 @@ _ALPHABETS = {
 }
 
 
-async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[str, str]:
+async def correct_words(corpus: CorpusReader, question: str, scope: Scope) -> dict[str, str]:
     """Return what each misspelt word of the question was likely meant to be; nothing where none is near.
 
     Of several candidates in its language the one that most passages have, by inverse document frequency. Nothing is
@@ -57,8 +57,8 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
     return {word: near[0] for word, near in fitting.items() if near}
 
 
-def respelled(question: str, words: Mapping[str, str]) -> str:
-    """Return a question with words put in the place of others, as `corrected` gives them."""
+def replace_words(question: str, words: Mapping[str, str]) -> str:
+    """Return a question with words put in the place of others, as `correct_words` gives them."""
     return _WORD.sub(lambda found: words.get(found[0], found[0]), question)
 
 

@@ -17,14 +17,14 @@ from anabranch.store.schema import checked_version
 
 
 @contextmanager
-def reading(folder: Path, hint: str = SAVE) -> Iterator[sqlite3.Connection]:
+def open_for_reading(folder: Path, hint: str = SAVE) -> Iterator[sqlite3.Connection]:
     """Lend a connection to a corpus for one look: all that is read is of one moment, whatever is written meanwhile.
 
     Raises:
         CorpusDamagedError: The database cannot be read, or is of another version.
     """
     try:
-        with closing(read_only(folder / DATABASE)) as connection:
+        with closing(connect_read_only(folder / DATABASE)) as connection:
             connection.execute("BEGIN")
             checked_version(connection)
             yield connection
@@ -55,11 +55,11 @@ class Connections:
             CorpusDamagedError: The database cannot be read.
         """
         if self._file is None or _identity(self._database) != self._file:
-            raise self._gone()
+            raise self._corpus_missing()
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         try:
-            connection = connection or read_only(self._database)
+            connection = connection or connect_read_only(self._database)
             # All rows of one answer have to be of one moment: between two statements a writer may replace a document.
             connection.execute("BEGIN")
             yield connection
@@ -70,7 +70,7 @@ class Connections:
             if not isinstance(error, sqlite3.DatabaseError):
                 raise
             if not self._database.exists():
-                raise self._gone() from error
+                raise self._corpus_missing() from error
             msg = f"{self._database} cannot be read: {error}"
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
         if isinstance(connection, _Unguarded):
@@ -79,7 +79,7 @@ class Connections:
         with self._lock:
             self._idle.append(connection)
 
-    def _gone(self) -> CorpusNotFoundError:
+    def _corpus_missing(self) -> CorpusNotFoundError:
         msg = f"The corpus at {self._database.parent} is not there any more."
         return CorpusNotFoundError(msg, hint="It was moved or removed: open it where it is now.")
 
@@ -96,7 +96,7 @@ class _Unguarded(sqlite3.Connection):
     """Takes no locks, so that what others write reaches it in pieces: good for one look, not to be kept."""
 
 
-def read_only(database: Path) -> sqlite3.Connection:
+def connect_read_only(database: Path) -> sqlite3.Connection:
     """Open a database that this process must not change; the caller closes it.
 
     Raises:

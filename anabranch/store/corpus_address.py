@@ -30,7 +30,7 @@ def scheme_of(corpus: StrPath) -> str:
     Raises:
         UserError: It is neither text nor a path.
     """
-    path = _checked(corpus)
+    path = _check_path(corpus)
     found = _SCHEME.match(path) if isinstance(path, str) else None
     return found[1].lower() if found else "file"
 
@@ -64,7 +64,7 @@ def folder_of(corpus: StrPath) -> Path:
     return Path(corpus)
 
 
-def paths_of(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
+def list_paths(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
     """Return them one by one, text as it is: that may be an address of the web.
 
     Raises:
@@ -72,10 +72,10 @@ def paths_of(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
     """
     # Text is iterable, too: taken letter by letter, "notes" would become five paths.
     many = given if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike) else [given]
-    return [path if isinstance(path, str) else Path(path) for path in map(_checked, many)]
+    return [path if isinstance(path, str) else Path(path) for path in map(_check_path, many)]
 
 
-def _checked(path: StrPath) -> StrPath:
+def _check_path(path: StrPath) -> StrPath:
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
         msg = f"A path has to be text or a Path, not {type(text).__name__}: {text!r}."

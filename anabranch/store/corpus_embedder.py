@@ -73,7 +73,7 @@ def embedder_of_vectors(spec: str, base_url: str, name: str, *, where: str, hint
 
 
 def embed_missing(
-    writer: CorpusWriter, model: Embedder, texts: Iterable[str], told: Callable[[int], None] = lambda _: None
+    writer: CorpusWriter, model: Embedder, texts: Iterable[str], progress: Callable[[int], None] = lambda _: None
 ) -> None:
     """Embed the texts that have no vector yet; the vectors are kept as they come.
 
@@ -81,7 +81,7 @@ def embed_missing(
         writer: The corpus.
         model: Its embedder.
         texts: What is embedded of leaves (`anabranch.store.records.embedded_text`).
-        told: Told after each call how many texts it was of.
+        progress: Told after each call how many texts it was of.
     """
     missing = writer.missing_vectors(list(texts), model.name)
     # Sorted by length: a batch is padded to its longest text.
@@ -89,4 +89,4 @@ def embed_missing(
     for start in range(0, len(keys), EMBEDDED_LEAVES):
         part = keys[start : start + EMBEDDED_LEAVES]
         writer.add_vectors(part, model.embed([without_amounts(missing[key]) for key in part]), model.name)
-        told(len(part))
+        progress(len(part))

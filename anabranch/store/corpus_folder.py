@@ -22,7 +22,7 @@ _OF_THE_DISK = {
 }  # fmt: skip
 
 
-def must_exist(corpus: StrPath) -> Path:
+def require_corpus(corpus: StrPath) -> Path:
     """Return the folder of a corpus; refuse one without a corpus, before anything is made in it.
 
     Raises:
@@ -34,8 +34,10 @@ def must_exist(corpus: StrPath) -> Path:
         return folder
     if is_published(folder):
         raise read_only_error(corpus)
-    if _holds_others(folder):
-        raise CorpusNotFoundError(f"There is no corpus at {folder}, which holds other files.", hint=of_its_own(folder))
+    if _has_other_files(folder):
+        raise CorpusNotFoundError(
+            f"There is no corpus at {folder}, which holds other files.", hint=suggest_own_folder(folder)
+        )
     msg = f"There is no corpus at {folder}."
     raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shlex.quote(str(folder))}")
 
@@ -49,9 +51,9 @@ def make_folder(corpus: StrPath) -> Path:
     folder = folder_of(corpus)
     if is_published(folder):
         raise read_only_error(corpus)
-    if not (folder / DATABASE).exists() and _holds_others(folder):
+    if not (folder / DATABASE).exists() and _has_other_files(folder):
         msg = f"The folder {str(folder)!r} holds other files; a corpus needs a folder of its own."
-        raise UserError(msg, hint=of_its_own(folder))
+        raise UserError(msg, hint=suggest_own_folder(folder))
     try:
         # Vectors tell as much as the text does: the folder is its owner's alone.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -74,11 +76,11 @@ def size_of(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _holds_others(folder: Path) -> bool:
-    return not names_in(folder) <= BESIDE_DATABASE
+def _has_other_files(folder: Path) -> bool:
+    return not list_names(folder) <= BESIDE_DATABASE
 
 
-def names_in(folder: Path) -> set[str]:
+def list_names(folder: Path) -> set[str]:
     """Return the names of the files in a folder, those that are not hidden; none where it is missing."""
     try:
         # Hidden files do not count: file managers leave some in each folder that somebody has looked at.
@@ -87,14 +89,14 @@ def names_in(folder: Path) -> set[str]:
         return set()
 
 
-def of_its_own(folder: Path) -> str:
+def suggest_own_folder(folder: Path) -> str:
     """Return how to take a folder into a corpus that does not lie in its place."""
     name = Path(os.path.abspath(folder)).name  # noqa: PTH100  resolve() would name a link's target
     return f"For example: anabranch ingest {shlex.quote(str(folder))} --corpus {shlex.quote(f'{name}.corpus')}"
 
 
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
+def explain_failures(folder: Path) -> Iterator[None]:
     """Turn what SQLite and the disk raise while a corpus is written into an error that says what to do.
 
     Raises:
@@ -105,13 +107,13 @@ def explained(folder: Path) -> Iterator[None]:
         yield
     # JSON, because tags and settings stand in the database as JSON: what does not parse was damaged on the disk.
     except (sqlite3.Error, OSError, json.JSONDecodeError) as error:
-        if _is_of_the_disk(error):
+        if _is_disk_failure(error):
             msg = f"The corpus at {folder} could not be written: {error}"
             raise OperationError(msg, hint="Check the space on the disk, then run the same command again.") from error
         msg = f"{folder / DATABASE} is damaged: {error}"
         raise CorpusDamagedError(msg, hint=SAVE) from error
 
 
-def _is_of_the_disk(error: Exception) -> bool:
+def _is_disk_failure(error: Exception) -> bool:
     # The class does not tell: a table that a damaged page hides is an OperationalError, too.
     return isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK

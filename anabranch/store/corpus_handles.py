@@ -20,17 +20,17 @@ from anabranch.errors import (
 from anabranch.models.embedder import Embedder
 from anabranch.models.lru import LRU
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.connections import reading
+from anabranch.store.connections import open_for_reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_embedder import embedder_of_vectors
 from anabranch.store.corpus_facts import changes_in
-from anabranch.store.corpus_folder import must_exist
-from anabranch.store.index.manifest import Manifest, current, read_manifest
+from anabranch.store.corpus_folder import require_corpus
+from anabranch.store.index.manifest import Manifest, current_name, read_manifest
 from anabranch.store.index.publisher import publish
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.schema import version_of
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 
 # Each holds mapped files open and its caches in memory; a server of many corpora would run out of descriptors.
 HANDLES = 8
@@ -74,21 +74,21 @@ def open_folder(path: StrPath) -> LocalReader:
         EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
         CorpusDamagedError: The database is damaged, or a derived file is and cannot be made anew here.
     """
-    folder = must_exist(os.path.abspath(folder_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
+    folder = require_corpus(os.path.abspath(folder_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
     home = _home(folder)
     # Between reading the pointer and opening the files, a writer may publish twice and sweep what was read of. That is
     # no damage, and the next try finds the new generation; a bound, because real damage would loop.
     for _ in range(ATTEMPTS):
         changes, name = _changes(folder), None
         try:
-            name = current(folder)
-            name = _caught_up(folder, home, name, changes)
+            name = current_name(folder)
+            name = _resolve_generation(folder, home, name, changes)
             with home.opening:
                 return _handle(folder, name)
         except IndexDamagedError as error:
             if _is_current(folder, name):
                 _mend(folder, home, name, error)
-    name = _caught_up(folder, home, current(folder), _changes(folder))
+    name = _resolve_generation(folder, home, current_name(folder), _changes(folder))
     with home.opening:
         return _handle(folder, name)
 
@@ -104,7 +104,7 @@ def _home(folder: Path) -> _Home:
 def _is_current(folder: Path, name: str | None) -> bool:
     """Tell whether the pointer still is as it was; if not, what it named was swept away while it was being opened."""
     try:
-        return current(folder) == name
+        return current_name(folder) == name
     except IndexDamagedError:
         return name is None
 
@@ -119,11 +119,11 @@ def _handle(folder: Path, name: str) -> LocalReader:
     return handle
 
 
-def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str:
+def _resolve_generation(folder: Path, home: _Home, name: str | None, changes: int) -> str:
     """Return the generation to open, made now if a run that died has left the index behind the documents."""
     if name is None or read_manifest(folder, name).changes != changes:
         _catch_up(folder, home, name)
-        name = current(folder)
+        name = current_name(folder)
     if name is None:
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
@@ -144,7 +144,7 @@ def _catch_up(folder: Path, home: _Home, name: str | None) -> None:
     if not home.indexing.acquire(blocking=name is None):
         return
     try:
-        with writing(folder), closing(CorpusDatabase(folder)) as database:
+        with hold_write_lock(folder), closing(CorpusDatabase(folder)) as database:
             publish(database)
     except CorpusLockedError:
         return  # a run in progress makes its index itself
@@ -168,7 +168,7 @@ def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError)
             return
         _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
         try:
-            with writing(folder), closing(CorpusDatabase(folder)) as database:
+            with hold_write_lock(folder), closing(CorpusDatabase(folder)) as database:
                 publish(database, anew=True)
         # The database itself: what it says of that goes before what was found in the index.
         except CorpusDamagedError:
@@ -179,7 +179,7 @@ def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError)
 
 def _changes(folder: Path) -> int:
     """Return how often the documents have changed."""
-    with reading(folder) as connection:
+    with open_for_reading(folder) as connection:
         # A first run that was killed may not have come as far as the tables.
         return changes_in(connection) if version_of(connection) else 0
 

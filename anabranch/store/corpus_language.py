@@ -60,7 +60,7 @@ class LanguageFacts(Protocol):
         ...
 
 
-def settled_language(corpus: LanguageFacts) -> str:
+def resolve_language(corpus: LanguageFacts) -> str:
     """Return the language of a corpus; where nobody has said it, it is told from the documents.
 
     It is recorded once it is certain: a corpus that begins with three English notes may still become a German one.

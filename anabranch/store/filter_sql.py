@@ -31,17 +31,17 @@ def compile_filters(filters: Mapping[str, Any] | None) -> Condition:
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
-    return _compiled(parse_filters(filters))
+    return _compile(parse_filters(filters))
 
 
-def _compiled(part: Filter) -> Condition:
+def _compile(part: Filter) -> Condition:
     match part:
         case And(parts):
-            return _joined([_compiled(each) for each in parts], " AND ", empty="1")
+            return _join([_compile(each) for each in parts], " AND ", empty="1")
         case Or(parts):
-            return _joined([_compiled(each) for each in parts], " OR ", empty="0")
+            return _join([_compile(each) for each in parts], " OR ", empty="0")
         case Not(inner):
-            sql, parameters = _compiled(inner)
+            sql, parameters = _compile(inner)
             return Condition(f"NOT ({sql})", parameters)
         # `json_type` tells a key with the value null ("null") from a key that is not there (NULL); `json_extract` gives
         # NULL for both.
@@ -49,7 +49,7 @@ def _compiled(part: Filter) -> Condition:
             if field in COLUMNS:
                 return Condition("1" if there else "0")
             return Condition(f"(json_type(d.metadata, ?) {'IS NOT' if there else 'IS'} NULL)", (_path(field),))
-    return _some(part.field, _test(part))
+    return _any_value(part.field, _test(part))
 
 
 def _test(part: In | Compare | Glob) -> Condition:
@@ -66,13 +66,13 @@ def _test(part: In | Compare | Glob) -> Condition:
             return Condition(f"({_TEXT} AND v.atom GLOB ?)", (sqlite,))
 
 
-def _joined(conditions: Sequence[Condition], word: str, *, empty: str) -> Condition:
+def _join(conditions: Sequence[Condition], word: str, *, empty: str) -> Condition:
     parameters = tuple(value for condition in conditions for value in condition.parameters)
     sql = word.join(condition.sql for condition in conditions)
     return Condition(f"({sql})" if conditions else empty, parameters)
 
 
-def _some(field: str, test: Condition) -> Condition:
+def _any_value(field: str, test: Condition) -> Condition:
     """Return the condition that one value `v` of a field passes a test: a column, or what is in the metadata."""
     if field in COLUMNS:
         # The name is one of COLUMNS, so nothing of the caller's is in the SQL.
@@ -93,7 +93,7 @@ def _any_of(values: Sequence[Scalar]) -> Condition:
         f"v.type IN {LISTED}": words,
     }
     found = [Condition(sql, (json.dumps(listed),)) for sql, listed in tests.items() if listed]
-    return _joined(found, " OR ", empty="0")
+    return _join(found, " OR ", empty="0")
 
 
 def _path(field: str) -> str:

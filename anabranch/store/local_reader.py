@@ -18,8 +18,8 @@ from anabranch.store.connections import Connections
 from anabranch.store.index.bm25 import BM25
 from anabranch.store.index.checksum_watch import Watch
 from anabranch.store.index.dense import cosines
-from anabranch.store.index.segment_index import Index, Masks, seen
-from anabranch.store.passage_reader import Passages, in_thread, visible
+from anabranch.store.index.segment_index import Index, Masks, allows_any
+from anabranch.store.passage_reader import Passages, run_in_thread, scope_condition
 from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope, Scores
 from anabranch.store.query_vectors import QueryVectors
 from anabranch.text.analyzer import analyser
@@ -39,7 +39,7 @@ class _View:
     @cached_property
     def bm25(self) -> BM25:
         """The BM25 of these rows alone; made where a search by words asks for it, and no lock is held."""
-        return self._whole.within(self.masks)
+        return self._whole.restrict(self.masks)
 
 
 class LocalReader(Passages):
@@ -80,7 +80,7 @@ class LocalReader(Passages):
         """The generation that this handle searches."""
         return self.manifest.number
 
-    @in_thread
+    @run_in_thread
     def info(self) -> CorpusInfo:
         """Count what is in it."""
         manifest = self.manifest
@@ -89,27 +89,27 @@ class LocalReader(Passages):
             leaves=manifest.leaves, tokens=manifest.tokens, embedder=manifest.embedder, dimension=manifest.dimension,
         )  # fmt: skip
 
-    @in_thread
+    @run_in_thread
     def search(self, arm: Arm, queries: Sequence[str], k: int, scope: Scope) -> list[RankedList]:
         """Return one ranked list of leaves per query, filtered before ranking."""
         self.watch.check()
         masks = self._mask(scope)
         # Before anything is embedded: a hosted embedder is paid for each query.
-        if not queries or k < 1 or not seen(masks):
+        if not queries or k < 1 or not allows_any(masks):
             return [RankedList(ids=[], scores=[]) for _ in queries]
-        vectors = self._vectors.of(queries) if arm == "dense" else None
-        with self._damage_said():
+        vectors = self._vectors.embed(queries) if arm == "dense" else None
+        with self._report_damage():
             if vectors is None:
                 found = self._bm25(scope).search([self._analyser.terms(query) for query in queries], k, masks)
             else:
                 found = self._index.nearest(vectors, k, masks)
             return [RankedList(ids=self._index.ids(rows), scores=scores.tolist()) for rows, scores in found]
 
-    @in_thread
+    @run_in_thread
     def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
         """Return the score of each of these leaves for each query as `search` gives it."""
         self.watch.check()
-        with self._damage_said():
+        with self._report_damage():
             found = self._rows_of(ids, scope)
             rows = np.fromiter(found.values(), np.int64, len(found))
             bm25, scored = self._bm25(scope), dict[Arm, list[NDArray[np.float64]]]()
@@ -118,12 +118,12 @@ class LocalReader(Passages):
                     scored[arm] = bm25.scores([self._analyser.terms(query) for query in asked], rows)
                 else:
                     vectors = self._index.vectors(rows)
-                    scored[arm] = [cosines(vectors, self._vectors.one(query)) for query in asked]
+                    scored[arm] = [cosines(vectors, self._vectors.embed_one(query)) for query in asked]
         return {
             arm: [dict(zip(found, scores.tolist(), strict=True)) for scores in lists] for arm, lists in scored.items()
         }
 
-    @in_thread
+    @run_in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
         """Return the inverse document frequency of each analysed term of `words` in what the caller may read."""
         self.watch.check()
@@ -131,21 +131,21 @@ class LocalReader(Passages):
         bm25 = self._bm25(scope)
         return {term: idf for term in terms if (idf := bm25.idf(term)) is not None}
 
-    @in_thread
+    @run_in_thread
     def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:
         """Return which analysed terms of `words` each of these leaves has."""
         self.watch.check()
         terms = list(dict.fromkeys(term for word in words for term in self._analyser.terms(word)))
-        with self._damage_said():
+        with self._report_damage():
             rows = self._rows_of(ids, scope)
-            found = self._index.bm25.holding(terms, np.fromiter(rows.values(), np.int64, len(rows)))
+            found = self._index.bm25.find_terms(terms, np.fromiter(rows.values(), np.int64, len(rows)))
         return {
             chunk_id: frozenset(term for term, there in zip(terms, column, strict=True) if there)
             for chunk_id, column in zip(rows, found.T.tolist(), strict=True)
         }
 
     @contextmanager
-    def _damage_said(self) -> Iterator[None]:
+    def _report_damage(self) -> Iterator[None]:
         """Where numbers lead nowhere, in a file that is still being checked, say that the file is damaged."""
         try:
             yield
@@ -170,7 +170,7 @@ class LocalReader(Passages):
 
         Tags may be given while this handle is open; a mask of before must not show what they hide.
         """
-        key = json.dumps(visible(scope))
+        key = json.dumps(scope_condition(scope))
         changes = self.changes()
         known = self._views.get(key)
         if known is not None and known.changes == changes:

@@ -13,14 +13,14 @@ from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_facts import counts_in, facts_in
 from anabranch.store.corpus_folder import SAVE, size_of
 from anabranch.store.corpus_snapshot import FileEntry, Finding, Listed, Overview
-from anabranch.store.index.manifest import Manifest, current, read_manifest
+from anabranch.store.index.manifest import Manifest, current_name, read_manifest
 from anabranch.store.index.publisher import REACHED
 from anabranch.store.local_verify import findings_in
 from anabranch.store.stored_document import (
     ExaminedDocument,
-    dimension_of_most,
-    examined,
-    examined_by_id,
+    examine_document,
+    examine_documents,
+    find_dimension,
     is_vector,
     vectors_of,
 )
@@ -44,7 +44,7 @@ class LocalSnapshot:
 
     def facts(self) -> dict[str, str]:
         """Return the facts about the corpus, without what the folder itself keeps count of."""
-        with _told():
+        with _as_damage():
             facts = facts_in(self._connection)
         return {name: value for name, value in facts.items() if name not in ("changes", REACHED)}
 
@@ -84,7 +84,7 @@ class LocalSnapshot:
         """Return the length that most of its vectors have."""
         if self._dimension is None:
             try:
-                self._dimension = dimension_of_most(self._connection, facts_in(self._connection).get("embedder", ""))
+                self._dimension = find_dimension(self._connection, facts_in(self._connection).get("embedder", ""))
             except sqlite3.DatabaseError:  # the vectors are lost, and can be made anew from the text
                 self._dimension = 0
         return self._dimension
@@ -98,13 +98,13 @@ class LocalSnapshot:
 
     def documents(self) -> Iterator[ExaminedDocument]:
         """Yield each document in the order that they came in."""
-        with _told():
-            yield from examined(self._connection)
+        with _as_damage():
+            yield from examine_documents(self._connection)
 
     def document(self, doc_id: str) -> ExaminedDocument | None:
         """Return one document."""
-        with _told():
-            return examined_by_id(self._connection, doc_id)
+        with _as_damage():
+            return examine_document(self._connection, doc_id)
 
     def vectors(self, document: ExaminedDocument) -> list[bytes | None]:
         """Return the vector of each leaf."""
@@ -122,7 +122,7 @@ class LocalSnapshot:
             "SELECT path, source, sha256, access, stamp, (SELECT count(*) FROM documents d WHERE d.path = f.path) "
             "FROM files f ORDER BY path"
         )
-        with _told("the records of files"):
+        with _as_damage("the records of files"):
             for path, source, digest, access, stamp, documents in self._connection.execute(sql):
                 yield FileEntry(FileRecord(path, source, digest, tuple(json.loads(access)), stamp=stamp), documents)
 
@@ -132,7 +132,7 @@ class LocalSnapshot:
 
 
 @contextmanager
-def _told(part: str = "") -> Iterator[None]:
+def _as_damage(part: str = "") -> Iterator[None]:
     try:
         yield
     # Also text that is no JSON, or no text: SQLite keeps any type in any column, and a flipped bit makes another one.
@@ -143,7 +143,7 @@ def _told(part: str = "") -> Iterator[None]:
 
 def _index(folder: Path) -> tuple[Manifest | None, str]:
     try:
-        name = current(folder)
+        name = current_name(folder)
         return (read_manifest(folder, name), "") if name is not None else (None, "")
     except CorpusDamagedError as error:
         # Told and not raised: whoever looks at what a damaged corpus holds is about to do something about it.

@@ -17,9 +17,9 @@ from pathlib import Path
 from anabranch.errors import CorpusEmptyError, CorpusLockedError, CorpusNotFoundError, SettingsError
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.memory_reader import MemoryReader
-from anabranch.store.stores import let_go
+from anabranch.store.stores import forget_readers
 
 MOST = 16
 """Named corpora in one process: nobody else removes those that are not needed any more, so that must show."""
@@ -54,7 +54,7 @@ def forget(address: str) -> None:
     """Let go of a corpus in memory; whoever has opened it keeps what they have."""
     with _lock:
         _corpora.pop(_name_of(address), None)
-    let_go(address)
+    forget_readers(address)
 
 
 def _name_of(address: StrPath) -> str:
@@ -118,7 +118,7 @@ class MemoryWriter(CorpusDatabase):
         """Make a reader of the documents as they are."""
         corpus = self._corpus
         # Another language makes another index, as in a folder; it is told from the documents where nobody names it.
-        state = (self.changes, settled_language(self))
+        state = (self.changes, resolve_language(self))
         if corpus.published == state:
             return
         if not quick:

@@ -31,7 +31,7 @@ T = TypeVar("T")
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
 
 
-def in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T]]:
+def run_in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T]]:
     """Have a method that blocks run in a worker thread, for whoever awaits it."""
 
     @wraps(work)
@@ -66,7 +66,7 @@ class Passages:
         Returns:
             The count of changes that the answer is of, and the numbers; None if it is all that the asker knows of.
         """
-        where, parameters = visible(scope)
+        where, parameters = scope_condition(scope)
         with self._lend() as connection:
             now = changes_in(connection)
             # Most corpora have no tags and most questions no filter: for them no list of documents is made, however
@@ -78,7 +78,7 @@ class Passages:
             numbers = (row[0] for row in connection.execute(sql, parameters))
             return now, np.fromiter(numbers, dtype=np.int64)
 
-    @in_thread
+    @run_in_thread
     def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
         """Return chunks with their text, in the order asked for; those that are gone or out of scope are absent.
 
@@ -92,7 +92,7 @@ class Passages:
         )
         with self._lend() as connection:
             rows = _rows(connection, sql, ids, scope)
-            found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
+            found = {row[0]: _with_text(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     def owners(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
@@ -104,12 +104,12 @@ class Passages:
         with self._lend() as connection:
             return dict(_rows(connection, sql, ids, scope))
 
-    @in_thread
+    @run_in_thread
     def analyse(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms that BM25 sees in each text."""
         return [self._analyser.terms(text) for text in texts]
 
-    @in_thread
+    @run_in_thread
     def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """Return each chunk's ids one level down in document order."""
         sql = (
@@ -122,10 +122,10 @@ class Passages:
                 result.setdefault(parent, []).append(child)
         return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
-    @in_thread
+    @run_in_thread
     def outlines(self, scope: Scope, most: int) -> list[Outline]:
         """Return the documents of a scope at a glance, by source; no more than `most`."""
-        where, parameters = visible(scope)
+        where, parameters = scope_condition(scope)
         sql = (
             "SELECT d.doc_id, d.title, json_extract(d.metadata, '$.summary'), "  # noqa: S608  # values are parameters
             "(SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id AND c.level = 2) "
@@ -135,10 +135,10 @@ class Passages:
             found = connection.execute(sql, [*parameters, most]).fetchall()
         return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in found]
 
-    @in_thread
+    @run_in_thread
     def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
         """Return the ids of the first `most` leaves of each document in its order."""
-        where, parameters = visible(scope)
+        where, parameters = scope_condition(scope)
         sql = (
             "SELECT c.chunk_id FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608  # values are parameters
             f"WHERE c.doc_id = ? AND c.level = 2 AND {where} ORDER BY c.start LIMIT ?"
@@ -150,7 +150,7 @@ class Passages:
                     result[doc_id] = [chunk_id for (chunk_id,) in found]
         return result
 
-    @in_thread
+    @run_in_thread
     def originals(self, doc_ids: Sequence[str], scope: Scope) -> dict[str, Original]:
         """Return the file of each document, in the order asked for; one that is gone or out of scope is absent."""
         # A file has a row of its own unless an import brought the documents without it.
@@ -162,15 +162,15 @@ class Passages:
         with self._lend() as connection:
             rows = _rows(connection, sql, doc_ids, scope)
         found = {
-            doc_id: Original(source, title, path, sha256, _last(pages), file, tuple(json.loads(access)))
+            doc_id: Original(source, title, path, sha256, _last_page(pages), file, tuple(json.loads(access)))
             for doc_id, source, title, path, sha256, pages, file, access in rows
         }
         return {doc_id: found[doc_id] for doc_id in doc_ids if doc_id in found}
 
-    @in_thread
+    @run_in_thread
     def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text."""
-        where, parameters = visible(scope)
+        where, parameters = scope_condition(scope)
         # Only this program's own words are put in here; values stay parameters.
         sql = (
             "SELECT c.heading, d.pages, d.path FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608
@@ -181,12 +181,12 @@ class Passages:
             for doc_id, position in spots:
                 rows = connection.execute(sql, [doc_id, position, *parameters]).fetchall()
                 heading, pages, path = rows[0] if rows else ("", "[]", "")
-                before = [page for start, page in _parsed(pages) if start <= position]
+                before = [page for start, page in _parse_pages(pages) if start <= position]
                 places.append(Place(before[-1] if before else None, heading, path))
         return places
 
 
-def visible(scope: Scope) -> tuple[str, list[Any]]:
+def scope_condition(scope: Scope) -> tuple[str, list[Any]]:
     """Return the SQL condition on documents that a scope stands for: access first, the caller's filters on top.
 
     Raises:
@@ -206,11 +206,11 @@ def visible(scope: Scope) -> tuple[str, list[Any]]:
 
 
 def _rows(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
-    where, parameters = visible(scope)
+    where, parameters = scope_condition(scope)
     return connection.execute(sql.format(ids=LISTED, where=where), [json.dumps(list(ids)), *parameters]).fetchall()
 
 
-def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:
+def _with_text(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:
     """Return a chunk with its text, after a look at whether that is what was written: its id is a hash of it.
 
     A parent has no text of its own in the database but that of its leaves.
@@ -228,11 +228,11 @@ def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_k
     return replace(chunk, text=text)
 
 
-def _last(pages: str) -> int:
-    return max((page for _, page in _parsed(pages)), default=0)
+def _last_page(pages: str) -> int:
+    return max((page for _, page in _parse_pages(pages)), default=0)
 
 
-def _parsed(pages: str) -> list[tuple[int, int]]:
+def _parse_pages(pages: str) -> list[tuple[int, int]]:
     try:
         return [(int(start), int(page)) for start, page in json.loads(pages)]
     except (TypeError, ValueError) as error:

@@ -27,21 +27,21 @@ class QueryVectors:
         self._embedder = embedder
         self._vectors = LRU[str, NDArray[np.float32]](KEPT)
 
-    def of(self, queries: Sequence[str]) -> Vectors:
+    def embed(self, queries: Sequence[str]) -> Vectors:
         """Return a row for each query, those that are not kept embedded side by side; counts both on the meter."""
-        kept = {query: one for query in queries if (one := self._vectors.get(query)) is not None}
+        kept = {query: embed_one for query in queries if (embed_one := self._vectors.get(query)) is not None}
         new = list(dict.fromkeys(query for query in queries if query not in kept))
         # Both are counted, so that a trace can tell a question that cost nothing from one that was not searched for.
         count_vectors(embedded=len(new), known=len(kept))
-        vectors = kept | dict(zip(new, _EMBEDDING.map(self._embedded, new), strict=True))
+        vectors = kept | dict(zip(new, _EMBEDDING.map(self._embed_alone, new), strict=True))
         return np.stack([vectors[query] for query in queries])
 
-    def one(self, query: str) -> NDArray[np.float32]:
+    def embed_one(self, query: str) -> NDArray[np.float32]:
         """Return the vector of a query; what a search has embedded is there."""
         known = self._vectors.get(query)
-        return self._embedded(query) if known is None else known
+        return self._embed_alone(query) if known is None else known
 
-    def _embedded(self, query: str) -> NDArray[np.float32]:
+    def _embed_alone(self, query: str) -> NDArray[np.float32]:
         """Embed each query on its own: one text's vector must not depend on what else is in its batch."""
         vector: NDArray[np.float32] = embed_queries(self._embedder, [query])[0]
         self._vectors.set(query, vector)

@@ -36,7 +36,7 @@ def content_digest(document: Document) -> str:
     # The blocks and not the file: a PDF that was saved anew with the same words is the same document, and is not
     # embedded again.
     blocks = [[block.text, block.page, block.heading, block.is_heading] for block in document.blocks]
-    facts = [document.title, document.key, plain(document.metadata), document.access, blocks]
+    facts = [document.title, document.key, make_json_safe(document.metadata), document.access, blocks]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -74,7 +74,7 @@ def facts_of(grown: Grown) -> dict[str, str | int]:
         "key": document.key or document.source,
         "title": document.title,
         "digest": grown.digest,
-        "metadata": json.dumps(plain(document.metadata), ensure_ascii=False, sort_keys=True),
+        "metadata": json.dumps(make_json_safe(document.metadata), ensure_ascii=False, sort_keys=True),
         "access": json.dumps(sorted(document.access)),
         "tokens": sum(node.tokens for node in grown.tree.nodes if node.level == 0),
         "pages": json.dumps(pages_of(grown)),
@@ -96,12 +96,12 @@ def pages_of(grown: Grown) -> list[tuple[int, int]]:
     return starts
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401  # metadata of any shape
+def make_json_safe(value: Any) -> Any:  # noqa: ANN401  # metadata of any shape
     """Return what SQLite takes for JSON: one number that is not finite would break every filter of the corpus."""
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): make_json_safe(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [make_json_safe(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, str | int | float) else str(value)

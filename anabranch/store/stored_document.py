@@ -63,7 +63,7 @@ _CHUNKS = TypeAdapter(list[StoredChunk], config=ConfigDict(strict=True))
 _METADATA, _TAGS, _PAGES = TypeAdapter(dict[str, Any]), TypeAdapter(list[str]), TypeAdapter(list[tuple[int, int]])
 
 
-def numbers(connection: sqlite3.Connection) -> Iterator[int]:
+def list_numbers(connection: sqlite3.Connection) -> Iterator[int]:
     """Yield the numbers of the documents, ascending.
 
     Raises:
@@ -88,10 +88,10 @@ def stored_document(connection: sqlite3.Connection, number: int) -> StoredDocume
 def stored_chunks(connection: sqlite3.Connection, doc_id: str) -> list[StoredChunk]:
     """Return the chunks of a document in reading order, parents before their children."""
     sql = f"SELECT {CHUNK} FROM chunks WHERE doc_id = ?"  # noqa: S608  # names of columns
-    return in_order(StoredChunk(*row) for row in connection.execute(sql, (doc_id,)))
+    return sort_chunks(StoredChunk(*row) for row in connection.execute(sql, (doc_id,)))
 
 
-def in_order(chunks: Iterator[StoredChunk]) -> list[StoredChunk]:
+def sort_chunks(chunks: Iterator[StoredChunk]) -> list[StoredChunk]:
     """Sort chunks into reading order, parents before their children; those without a place come last."""
     placed: list[StoredChunk] = []
     lost: list[StoredChunk] = []
@@ -109,7 +109,7 @@ def vectors_of(connection: sqlite3.Connection, doc_id: str) -> Iterator[tuple[st
     yield from connection.execute(sql, (doc_id,))
 
 
-def dimension_of_most(connection: sqlite3.Connection, embedder: str) -> int:
+def find_dimension(connection: sqlite3.Connection, embedder: str) -> int:
     """Return the length that most vectors of an embedder have; one has to be wrong to differ."""
     sql = "SELECT length(vector) FROM vectors WHERE embedder = ? GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1"
     row = connection.execute(sql, (embedder,)).fetchone()
@@ -139,36 +139,36 @@ class ExaminedDocument(NamedTuple):
         return self.row.source if self.row and isinstance(self.row.source, str) else ""
 
 
-def examined(connection: sqlite3.Connection) -> Iterator[ExaminedDocument]:
+def examine_documents(connection: sqlite3.Connection) -> Iterator[ExaminedDocument]:
     """Yield each document with what is wrong with it; one is in memory at a time.
 
     Raises:
         sqlite3.DatabaseError: The table is damaged; what was yielded can be read.
     """
-    for number in numbers(connection):
-        yield _examined(connection, number)
+    for number in list_numbers(connection):
+        yield _examine(connection, number)
 
 
-def examined_by_id(connection: sqlite3.Connection, doc_id: str) -> ExaminedDocument | None:
+def examine_document(connection: sqlite3.Connection, doc_id: str) -> ExaminedDocument | None:
     """Return one document with what is wrong with it, None where there is none of that id."""
     found = connection.execute("SELECT number FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
-    return _examined(connection, found[0]) if found else None
+    return _examine(connection, found[0]) if found else None
 
 
-def _examined(connection: sqlite3.Connection, number: int) -> ExaminedDocument:
+def _examine(connection: sqlite3.Connection, number: int) -> ExaminedDocument:
     row: StoredDocument | None = None
     chunks: list[StoredChunk] = []
     try:
         row = stored_document(connection, number)
         chunks = stored_chunks(connection, row.doc_id) if row else []
-        why = fault(row, chunks) if row else "it cannot be found by its number"
+        why = find_fault(row, chunks) if row else "it cannot be found by its number"
     # A page of its own that is damaged costs this document and not those after it.
     except sqlite3.DatabaseError as error:
         why = str(error)
     return ExaminedDocument(number, row, chunks, why)
 
 
-def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
+def find_fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
     """Return what is wrong with a document, None where it is exactly what was written."""
     return (
         _fault_of_row(document)

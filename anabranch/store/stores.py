@@ -127,7 +127,7 @@ async def open_corpus(corpus: StrPath) -> CorpusReader:
     return reader
 
 
-def opened(corpus: StrPath, generation: int) -> CorpusReader | None:
+def find_reader(corpus: StrPath, generation: int) -> CorpusReader | None:
     """Return the reader that `open_corpus` returned for a generation, without a look at whether there is a later one.
 
     None where it is not kept any more. What was removed or hidden since is so for it, too. A published copy is of one
@@ -137,7 +137,7 @@ def opened(corpus: StrPath, generation: int) -> CorpusReader | None:
     return None if readers is None else readers.get(generation)
 
 
-def let_go(corpus: StrPath) -> None:
+def forget_readers(corpus: StrPath) -> None:
     """Keep no reader of an address any more."""
     _opened.pop(str(corpus))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from anabranch.errors import CorpusLockedError, SettingsError
-from anabranch.store.corpus_folder import explained
+from anabranch.store.corpus_folder import explain_failures
 from anabranch.text.normalization import squeeze
 
 POLL = 0.2
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 @contextmanager
-def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
+def hold_write_lock(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
     """Hold the corpus's write lock; the operating system frees it when the process ends, however it ends.
 
     What SQLite and the disk raise in the meantime becomes an error that says what to do.
@@ -53,7 +53,7 @@ def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
     try:
         with suppress(OSError):  # a courtesy, which needs room on the disk
             name.write_text(_own_name(), encoding="utf-8")
-        with explained(folder):
+        with explain_failures(folder):
             yield
     finally:
         with suppress(OSError):

@@ -26,7 +26,7 @@ class Spending:
     tokens: float = math.inf
     too_slow: bool = False
 
-    def less(self, spent: Spending) -> Spending:
+    def subtract(self, spent: Spending) -> Spending:
         """Return what is left after something was spent, at least nothing."""
         calls, tokens = max(self.calls - spent.calls, 0), max(self.tokens - spent.tokens, 0)
         return replace(self, calls=calls, tokens=tokens)
@@ -73,7 +73,7 @@ class Prices:
     fan_in: int
     thoughts: int = 0
 
-    def of(self, route: RouteName, read: int) -> Spending:
+    def cost(self, route: RouteName, read: int) -> Spending:
         """Return the most that a route takes when it reads the first `read` windows."""
         passages = sum(self.windows[:read])
         if route == "compose":
@@ -117,12 +117,12 @@ class Budget:
         self._answer = limits.window_tokens + limits.answer_tokens
 
     @classmethod
-    def after(cls, trace: Sequence[Step], limits: BudgetLimits) -> Budget:
+    def from_trace(cls, trace: Sequence[Step], limits: BudgetLimits) -> Budget:
         """Return what the steps of a turn have left."""
         used = usage_of(trace)
         is_too_slow = any(step["counts"].get(TIMED_OUT) for step in trace)
         most = Spending(limits.max_model_calls, limits.max_tokens or math.inf, is_too_slow)
-        return cls(limits, most.less(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"])))
+        return cls(limits, most.subtract(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"])))
 
     def lacks(self, calls: int) -> str:
         """Say, for people, what is missing for some calls of any length; empty where they can be had."""
@@ -137,7 +137,7 @@ class Budget:
         lacking = self.left.lacks(wanted)
         if lacking:
             note_failure(UNASKED.format(lacking))
-        hold_repeats(self.left.less(wanted))
+        hold_repeats(self.left.subtract(wanted))
         return not lacking
 
     def take(self, *, calls: int, tokens: int) -> None:
@@ -147,10 +147,10 @@ class Budget:
             OperationError: Nothing would be left for the answer.
         """
         wanted = Spending(calls + 1, tokens + self._answer)
-        hold_repeats(self.left.less(wanted))
+        hold_repeats(self.left.subtract(wanted))
         if lacking := self.left.lacks(wanted):
             raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
-        self.left = self.left.less(Spending(calls, tokens))
+        self.left = self.left.subtract(Spending(calls, tokens))
 
     def affords(self, calls: int = 1) -> bool:
         """Tell whether calls can be had once there is an answer; each may read a full window."""
@@ -159,7 +159,7 @@ class Budget:
     def grant(self, calls: int) -> int:
         """Return how many of some calls can be had once there is an answer; repeated ones are held to the rest."""
         most = next((number for number in range(calls, 0, -1) if self.affords(number)), 0)
-        hold_repeats(self.left.less(Spending(most, most * self._answer)))
+        hold_repeats(self.left.subtract(Spending(most, most * self._answer)))
         return most
 
     def rest_of(self, route: RouteName, windows: int, *, branches: int = 1) -> Spending:
@@ -167,7 +167,7 @@ class Budget:
         # A window is taken as full, which makes up for the instructions around it.
         sizes = [self._limits.window_tokens] * windows
         prices = Prices(sizes, frame=0, reply=self._limits.answer_tokens, fan_in=self._limits.fan_in)
-        rest = self.left.less(prices.of(route, windows))
+        rest = self.left.subtract(prices.cost(route, windows))
         return Spending(rest.calls / branches, rest.tokens / branches)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from anabranch.errors import SettingsError
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.synthesis.packing import Limit
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 
 if TYPE_CHECKING:
     from anabranch.models.embedder import Embedder
@@ -52,7 +52,7 @@ def measure_envelope(embedder: Embedder, label: str = LONGEST_LABEL) -> int:
 
 def count_tokens(embedder: Embedder, texts: Sequence[str]) -> list[int]:
     """Return how many tokens a chat model may count in each text; the corpus's tokenizer counts them."""
-    return [at_most(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
+    return [bound_tokens(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
 
 
 def find_room(
@@ -95,10 +95,10 @@ def find_room(
         raise SettingsError(msg, hint="Lower answer_tokens, ask a shorter question, or raise context_tokens.")
     # Kept free in every window, for the route is chosen only when the windows are known.
     reserved = answer_tokens if chain and may_refine else 0
-    return Room(frame, Limit(once - reserved, lambda text, tokens: at_most(text, tokens) + around), chain)
+    return Room(frame, Limit(once - reserved, lambda text, tokens: bound_tokens(text, tokens) + around), chain)
 
 
-def fitting_rows(
+def take_fitting(
     embedder: Embedder,
     rows: Sequence[Row],
     asked: str,

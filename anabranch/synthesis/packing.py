@@ -168,7 +168,7 @@ def pack(
     dropped: list[Dropped] = []
     windows: list[_Window] = []
     torn: dict[str, None] = {}
-    for passage in _distinct(sorted(passages, key=_order), dropped):
+    for passage in _drop_duplicates(sorted(passages, key=_order), dropped):
         for piece, whole in _pieces(passage, bounds):
             if not whole:
                 torn[piece.id] = None
@@ -176,7 +176,7 @@ def pack(
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_budget"))
             elif not _place(piece, windows, bounds, max_windows):
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_limit"))
-    return Packed(tuple(_arranged(window.passages) for window in windows), tuple(dropped), tuple(torn))
+    return Packed(tuple(_arrange(window.passages) for window in windows), tuple(dropped), tuple(torn))
 
 
 def _order(passage: PackablePassage) -> tuple[float, str, int, str, int]:
@@ -184,7 +184,7 @@ def _order(passage: PackablePassage) -> tuple[float, str, int, str, int]:
     return (-passage.score, passage.doc_id, passage.start, passage.id, -passage.end)
 
 
-def _distinct(passages: Iterable[PackablePassage], dropped: list[Dropped]) -> Iterator[PackablePassage]:
+def _drop_duplicates(passages: Iterable[PackablePassage], dropped: list[Dropped]) -> Iterator[PackablePassage]:
     """Yield the passages that say something new, and report the others."""
     known = Duplicates()
     kept: dict[str, list[PackablePassage]] = {}
@@ -197,8 +197,8 @@ def _distinct(passages: Iterable[PackablePassage], dropped: list[Dropped]) -> It
             dropped.append(Dropped(passage.id, passage.start, passage.end, f"duplicate_of {original}"))
 
 
-def _container(passage: PackablePassage, kept: Iterable[PackablePassage]) -> str | None:
-    return next((one.id for one in kept if one.start <= passage.start and passage.end <= one.end), None)
+def _container(passage: PackablePassage, passages: Iterable[PackablePassage]) -> str | None:
+    return next((one.id for one in passages if one.start <= passage.start and passage.end <= one.end), None)
 
 
 def _place(piece: PackablePassage, windows: list[_Window], bounds: _Bounds, max_windows: int | None) -> bool:
@@ -212,7 +212,7 @@ def _place(piece: PackablePassage, windows: list[_Window], bounds: _Bounds, max_
     return windows[-1].take(piece, tokens, cost)
 
 
-def _arranged(passages: Iterable[PackablePassage]) -> tuple[PackablePassage, ...]:
+def _arrange(passages: Iterable[PackablePassage]) -> tuple[PackablePassage, ...]:
     """Return the best source first, each source in document order."""
     sources: dict[str, list[PackablePassage]] = {}
     for passage in passages:

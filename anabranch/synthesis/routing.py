@@ -46,7 +46,7 @@ class RouteChoice:
     lacking: str = ""
 
 
-def flat(scores: Sequence[float]) -> bool:
+def is_flat(scores: Sequence[float]) -> bool:
     """Say whether relevance is spread evenly rather than held by the first passages."""
     ordered = sorted(scores, reverse=True)
     return len(ordered) > 1 and ordered[0] > 0 and ordered[len(ordered) // 2] >= FLAT * ordered[0]
@@ -77,7 +77,7 @@ def choose(
 
 def _by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteChoice:
     said = (f"{windows} windows",)
-    if sources >= MANY_SOURCES and flat(scores):
+    if sources >= MANY_SOURCES and is_flat(scores):
         return RouteChoice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))
     if windows > LONG_CHAIN:
         return RouteChoice("map_reduce", (*said, f"a chain of more than {LONG_CHAIN} calls would be slow"))
@@ -101,15 +101,15 @@ def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool =
         return choice
     if choice.name == "refine" and not chain:
         choice = RouteChoice("map_reduce", (*choice.reasons, "the model's context has no room for an answer so far"))
-    lacking = left.lacks(prices.of(choice.name, windows))
+    lacking = left.lacks(prices.cost(choice.name, windows))
     if not lacking:
         return choice
     why = (*choice.reasons, f"{choice.name} takes {lacking}")
     # Reading all windows in another way loses no evidence; reading fewer does, so that comes after.
     for read in range(windows, 0, -1):
         for name in _ways(choice.name, read, chain=chain):
-            if not left.lacks(prices.of(name, read)):
-                return _instead(RouteChoice(name, why, windows - read, lacking), windows)
+            if not left.lacks(prices.cost(name, read)):
+                return _describe_choice(RouteChoice(name, why, windows - read, lacking), windows)
     shown = "no model call is left: the passages that match best are shown"
     return RouteChoice("compose", (*why, shown), lacking=lacking)
 
@@ -121,7 +121,7 @@ def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]
     return tuple(name for name in (wanted, other) if chain or name != "refine")
 
 
-def _instead(choice: RouteChoice, windows: int) -> RouteChoice:
+def _describe_choice(choice: RouteChoice, windows: int) -> RouteChoice:
     read = f"{choice.name} over the first {windows - choice.unread} of {windows} windows instead"
     said = read if choice.unread else f"{choice.name} instead"
     return replace(choice, reasons=(*choice.reasons, said))

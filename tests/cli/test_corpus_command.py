@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from tests.cli.conftest import Run
 
 
@@ -106,7 +106,7 @@ def test_removing_what_is_not_there_removes_nothing(run: Run, own: Path) -> None
 
 def test_a_writer_waits_if_asked_to_and_says_for_whom(run: Run, own: Path) -> None:
     rebuild = ["corpus", "rebuild", "--corpus", str(own)]
-    with writing(own):
+    with hold_write_lock(own):
         refused = run(*rebuild)
         assert refused.exit_code == 1
         assert "is being written to by process" in refused.stderr

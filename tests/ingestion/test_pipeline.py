@@ -14,7 +14,7 @@ import pytest
 
 from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
 from anabranch.ingestion.pipeline import IngestReport, ingest
-from anabranch.store.index.manifest import current
+from anabranch.store.index.manifest import current_name
 from anabranch.store.maintenance import verify
 from anabranch.store.maintenance.remove import remove
 from anabranch.store.protocol import Scope
@@ -82,11 +82,11 @@ def test_a_folder_is_taken_in(folder: Path, corpus: Path) -> None:
 
 def test_what_did_not_change_is_left_alone(folder: Path, corpus: Path) -> None:
     ingest([folder], corpus)
-    before = current(corpus)
+    before = current_name(corpus)
     report = ingest([folder], corpus)
     assert set(statuses(report).values()) == {"unchanged"}
     assert report.embedded == 0
-    assert current(corpus) == before
+    assert current_name(corpus) == before
 
 
 def test_a_touched_file_is_unchanged(folder: Path, corpus: Path) -> None:
@@ -433,7 +433,7 @@ def test_a_corpus_path_that_is_a_file_is_refused(folder: Path, corpus: Path) -> 
 def test_an_empty_folder_makes_no_generation(tmp_path: Path, corpus: Path) -> None:
     (tmp_path / "nothing").mkdir()
     assert ingest([tmp_path / "nothing"], corpus).rows == []
-    assert current(corpus) is None
+    assert current_name(corpus) is None
 
 
 def test_a_corpus_that_became_empty_has_no_generation(folder: Path, corpus: Path) -> None:
@@ -441,7 +441,7 @@ def test_a_corpus_that_became_empty_has_no_generation(folder: Path, corpus: Path
     for file in folder.iterdir():
         file.unlink()
     assert set(statuses(ingest([folder], corpus)).values()) == {"removed"}
-    assert current(corpus) is None
+    assert current_name(corpus) is None
     assert verify(corpus) == []
 
 

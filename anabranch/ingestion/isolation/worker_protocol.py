@@ -17,7 +17,7 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.readers.document import Block, Document, Failure, ReadOptions
-from anabranch.store.records import plain
+from anabranch.store.records import make_json_safe
 
 MOST_BYTES = 256 << 20
 """In one frame: it is held in memory on both sides."""
@@ -132,7 +132,7 @@ def of_part(part: FilePart) -> Frame:
     document, tree = part.document, part.tree
     facts = {field.name: getattr(document, field.name) for field in fields(Document)}
     blocks = [[getattr(block, name) for name in _BLOCK] for block in document.blocks]
-    facts |= {"metadata": plain(document.metadata), "blocks": blocks}
+    facts |= {"metadata": make_json_safe(document.metadata), "blocks": blocks}
     # Without their text, which is that of the tree: a document would be sent four times.
     nodes = [[getattr(node, name) for name in _NODE] for node in tree.nodes] if tree else None
     body = _dumped([facts, tree.text if tree else None, nodes])

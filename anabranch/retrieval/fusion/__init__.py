@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
-from anabranch.retrieval.fusion.score_normalization import Normaliser, by_score, dbsf, finite, min_max, z_score
+from anabranch.retrieval.fusion.score_normalization import (
+    Normaliser,
+    dbsf,
+    min_max,
+    replace_non_finite,
+    sort_by_score,
+    z_score,
+)
 from anabranch.store.protocol import RankedList
 
 FusionMethod = Literal["complete", "convex", "rrf", "z_score", "dbsf"]
@@ -43,7 +50,7 @@ def reciprocal_rank(lists: Sequence[RankedList], weights: Sequence[float]) -> di
         # Not added as 0: an id that is in this list alone would then be among the results.
         for rank, chunk_id in enumerate(ranking["ids"] if weight else (), start=1):
             parts[chunk_id].append(weight / (K + rank))
-    return _summed(parts)
+    return _sum(parts)
 
 
 def convex(
@@ -67,10 +74,10 @@ def convex(
         for chunk_id, score in zip(ranking["ids"], normalise(ranking["scores"]), strict=True) if weight else ():
             parts[chunk_id].append(weight * score)
     total = math.fsum(weights)
-    return {chunk_id: score / total for chunk_id, score in _summed(parts).items()}
+    return {chunk_id: score / total for chunk_id, score in _sum(parts).items()}
 
 
-def _summed(parts: Mapping[str, Sequence[float]]) -> dict[str, float]:
+def _sum(parts: Mapping[str, Sequence[float]]) -> dict[str, float]:
     # fsum rounds once, so the order in which the lists came in cannot decide a tie.
     return {chunk_id: math.fsum(values) for chunk_id, values in parts.items()}
 
@@ -85,7 +92,7 @@ FUSIONS: dict[FusionMethod, Fusion] = {
 }
 
 
-def ranked(scores: Mapping[str, float]) -> RankedList:
+def rank(scores: Mapping[str, float]) -> RankedList:
     """Order ids by score, best first, equal scores by id, so that the same scores always give the same list.
 
     Args:
@@ -95,8 +102,8 @@ def ranked(scores: Mapping[str, float]) -> RankedList:
         One ranked list with finite scores.
     """
     # A checkpoint is JSON, which knows no NaN.
-    safe = dict(zip(scores, finite(list(scores.values())), strict=True))
-    ids = by_score(safe)
+    safe = dict(zip(scores, replace_non_finite(list(scores.values())), strict=True))
+    ids = sort_by_score(safe)
     return RankedList(ids=ids, scores=[safe[chunk_id] for chunk_id in ids])
 
 
@@ -129,10 +136,10 @@ def fuse(
     for lists, weight, own in zip(lists_by_query, of_queries, of_lists, strict=True):
         for chunk_id, score in FUSIONS[method](lists, own).items() if weight else ():
             parts[chunk_id].append(weight * score)
-    return ranked(_summed(parts))
+    return rank(_sum(parts))
 
 
-def completed(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
+def complete(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
     """Return a ranked list with the ids that it lacks, best first, equal scores by id.
 
     A list ends at its depth, and a passage that is not in it did not score 0 there: it scored less than the last one.
@@ -141,11 +148,11 @@ def completed(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
     """
     # The list's own scores come last: an index may be a generation ahead of the one that was searched.
     best = {**scores, **dict(zip(ranking["ids"], ranking["scores"], strict=True))}
-    ids = by_score(best)
+    ids = sort_by_score(best)
     return RankedList(ids=ids, scores=[best[chunk_id] for chunk_id in ids])
 
 
-def with_best_of_each(fused: RankedList, lists: Sequence[RankedList]) -> RankedList:
+def promote_best(fused: RankedList, lists: Sequence[RankedList]) -> RankedList:
     """Move the best passage of each list up into the first `PLACES`, where it is not there already.
 
     A weight is an estimate, and a passage that one retriever is sure of must not be lost by it: so near the top it
@@ -156,7 +163,7 @@ def with_best_of_each(fused: RankedList, lists: Sequence[RankedList]) -> RankedL
         fused: One ranked list, best first.
         lists: What each retriever found for the question, best first; all of it is in `fused`.
     """
-    firsts = {ranked["ids"][0] for ranked in lists if ranked["ids"]}
+    firsts = {ranking["ids"][0] for ranking in lists if ranking["ids"]}
     places = max(PLACES, len(firsts))
     head, tail = fused["ids"][:places], fused["ids"][places:]
     late = [chunk_id for chunk_id in tail if chunk_id in firsts]

@@ -11,7 +11,7 @@ from typing import cast
 
 from anabranch.errors import OperationError
 from anabranch.retrieval import CORPUS_RETRIEVERS
-from anabranch.retrieval.fusion import completed
+from anabranch.retrieval.fusion import complete
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import CorpusReader, FullScores, Scope
 from anabranch.types import Arm, Query, Retrieved
@@ -74,7 +74,7 @@ def _fill(record: Retrieved, scores: Sequence[Mapping[str, float]] | None) -> Re
         return record
     # A list without any passage is of a query that this retriever does not search for, or cannot read.
     lists = [
-        completed(found, _finite(known)) if found["ids"] else found
+        complete(found, _finite(known)) if found["ids"] else found
         for found, known in zip(record["lists"], scores, strict=True)
     ]
     return Retrieved(retriever=record["retriever"], lists=lists, error=None)

@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anabranch.retrieval.fusion.score_normalization import finite
+from anabranch.retrieval.fusion.score_normalization import replace_non_finite
 
 # Among fewer, nothing stands out.
 _FEW = 5
@@ -41,7 +41,7 @@ def weigh(found: Sequence[float | None]) -> QuestionEvidence:
     Args:
         found: Cosines of what the dense retriever found itself; they need not be in order.
     """
-    trust = _trust(sorted(finite(found), reverse=True))
+    trust = _trust(sorted(replace_non_finite(found), reverse=True))
     # One list tells little about an embedder: the geometric mean of what it tells and of 1.
     return QuestionEvidence(math.sqrt(trust) / 2, trust)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.store.index.postings import Postings, encoded
-from anabranch.store.index.topk import RankedRows, best, pooled
+from anabranch.store.index.topk import RankedRows, merge_rankings, pick_best
 
 # The defaults of `rank_bm25`, whose scores the tests compare with.
 K1 = 1.5
@@ -32,17 +32,17 @@ Contribution = tuple[NDArray[np.int32], NDArray[np.float64]]
 class Inverted:
     """A segment's postings, and which of its rows count."""
 
-    def __init__(self, postings: Postings, first: int, seen: Mask | None) -> None:
+    def __init__(self, postings: Postings, first: int, mask: Mask | None) -> None:
         """Take the postings of one segment.
 
         Args:
             postings: Its inverted file.
             first: Number of its first row among all segments' rows.
-            seen: Shape (rows,), the only rows that count, none of them dead; None for all.
+            mask: Shape (rows,), the only rows that count, none of them dead; None for all.
         """
         self.postings = postings
         self.first = first
-        self.seen = seen
+        self.mask = mask
         self.mean = 0.0
         self.norms: NDArray[np.float64] | None = None
 
@@ -57,13 +57,13 @@ class Inverted:
 
     def size(self) -> tuple[int, int]:
         """Return how many rows count, and how many terms these have in all."""
-        lengths = self.postings.lengths if self.seen is None else self.postings.lengths[self.seen]
+        lengths = self.postings.lengths if self.mask is None else self.postings.lengths[self.mask]
         return len(lengths), int(np.sum(lengths, dtype=np.int64))
 
     def frequency(self, number: int) -> int:
         """Return in how many rows that count a term is."""
         start, end = int(self.postings.starts[number]), int(self.postings.starts[number + 1])
-        return end - start if self.seen is None else int(np.count_nonzero(self.seen[self.postings.rows[start:end]]))
+        return end - start if self.mask is None else int(np.count_nonzero(self.mask[self.postings.rows[start:end]]))
 
 
 class BM25:
@@ -84,7 +84,7 @@ class BM25:
             each.mean = mean
             each.norms = _norms(each.postings.lengths, mean) if keeps_norms else None
 
-    def within(self, masks: Sequence[Mask | None]) -> BM25:
+    def restrict(self, masks: Sequence[Mask | None]) -> BM25:
         """Return the BM25 of an index that has no other rows than these masks let through, to the last bit.
 
         What it returns tells nothing about the other rows: not which words they hold, how many they are or how long.
@@ -92,8 +92,8 @@ class BM25:
         Args:
             masks: One per segment, None for all rows of a segment without dead ones.
         """
-        seen = [Inverted(each.postings, each.first, mask) for each, mask in zip(self._inverted, masks, strict=True)]
-        made = BM25(seen, keeps_norms=False)
+        parts = [Inverted(each.postings, each.first, mask) for each, mask in zip(self._inverted, masks, strict=True)]
+        made = BM25(parts, keeps_norms=False)
         # Whoever may read everything shares the norms that are made already.
         return self if made._rows == self._rows else made
 
@@ -126,9 +126,9 @@ class BM25:
                     if weight.idf is not None and (number := weight.numbers[place]) is not None
                 ]
                 if terms:
-                    ranked = _ranked(each, terms, k, mask, known)
+                    ranked = _rank(each, terms, k, mask, known)
                     found.append(RankedRows(ranked.rows + each.first, ranked.scores))
-        return [pooled(found, k) for found in parts]
+        return [merge_rankings(found, k) for found in parts]
 
     def scores(self, queries: Sequence[Sequence[str]], rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
         """Return for each query the score of each row, the same that `search` gives it; 0 where it shares no term."""
@@ -138,7 +138,7 @@ class BM25:
             inside = np.flatnonzero((rows >= each.first) & (rows < each.first + each.rows))
             own = rows[inside] - each.first
             known = {
-                term: _weighed(each, own, _counts_of(each, number, own), weight.idf)
+                term: _weigh(each, own, _counts_of(each, number, own), weight.idf)
                 for term, weight in weights.items()
                 if weight.idf is not None and (number := weight.numbers[place]) is not None
             }
@@ -149,7 +149,7 @@ class BM25:
                         added[inside] += known[term]
         return scores
 
-    def holding(self, terms: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def find_terms(self, terms: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of these rows hold which terms, shape (terms, rows)."""
         weights = [self._weight(term) for term in terms]
         found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
@@ -183,7 +183,7 @@ class _Weight:
     numbers: tuple[int | None, ...]
 
 
-def _ranked(
+def _rank(
     segment: Inverted, terms: Sequence[tuple[int, float]], k: int, mask: Mask | None, known: dict[int, Contribution]
 ) -> RankedRows:
     scores = np.zeros(segment.rows, dtype=np.float64)
@@ -198,17 +198,17 @@ def _ranked(
     if mask is not None:
         matched &= mask
     candidates = np.flatnonzero(matched)
-    return best(candidates, scores[candidates], k)
+    return pick_best(candidates, scores[candidates], k)
 
 
 def _contribution(segment: Inverted, number: int, idf: float) -> Contribution:
     postings = segment.postings
     part = slice(int(postings.starts[number]), int(postings.starts[number + 1]))
     rows = np.asarray(postings.rows[part])
-    return rows, _weighed(segment, rows, postings.counts[part], idf)
+    return rows, _weigh(segment, rows, postings.counts[part], idf)
 
 
-def _weighed(
+def _weigh(
     segment: Inverted, rows: NDArray[np.integer], counts: NDArray[np.integer], idf: float
 ) -> NDArray[np.float64]:
     counted = counts.astype(np.float64)

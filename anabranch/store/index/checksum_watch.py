@@ -7,7 +7,7 @@ import weakref
 from pathlib import Path
 
 from anabranch.models.lru import LRU
-from anabranch.store.index.segment import Segment, damaged
+from anabranch.store.index.segment import Segment, damage_error
 from anabranch.store.index.segment_index import Index
 
 AT_ONCE = 48 << 20
@@ -46,7 +46,7 @@ class Watch:
             IndexDamagedError: A file is not what was written.
         """
         if self.problem is not None:
-            raise damaged(f"The index is damaged: {self.problem}.")
+            raise damage_error(f"The index is damaged: {self.problem}.")
 
     def check_all(self) -> None:
         """Wait until everything has been read, and raise what was found.

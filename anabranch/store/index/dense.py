@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.store.index.bm25 import Mask
-from anabranch.store.index.topk import RankedRows, best
+from anabranch.store.index.topk import RankedRows, pick_best
 
 SHARD_BYTES = 192 << 20
 """Of vectors in a shard: what building one may hold in memory."""
@@ -57,11 +57,11 @@ class Shard:
             IndexDamagedError: FAISS cannot read one.
         """
         self.first = first
-        self._flat = _opened(folder / f"dense.{number}.faiss")
+        self._flat = _open(folder / f"dense.{number}.faiss")
         self.dimension = int(self._flat.d)
         self.rows = int(self._flat.ntotal)
         codes = folder / f"codes.{number}.faiss"
-        self._codes: Any = _opened(codes) if codes.exists() else None
+        self._codes: Any = _open(codes) if codes.exists() else None
 
     @property
     def vectors(self) -> Vectors:
@@ -82,7 +82,7 @@ class Shard:
             found = self._exact(queries, k, mask)
         else:
             found = self._by_codes(queries, k, mask, allowed)
-        return [self._scored(query, rows, k) for query, rows in zip(queries, found, strict=True)]
+        return [self._rescore(query, rows, k) for query, rows in zip(queries, found, strict=True)]
 
     def _exact(self, queries: Vectors, k: int, mask: Mask | None) -> list[NDArray[np.int64]]:
         found: list[NDArray[np.int64]] = []
@@ -110,9 +110,9 @@ class Shard:
             found.append(rows if len(rows) >= wanted else self._exact(query[None], k, mask)[0])
         return found
 
-    def _scored(self, query: Vectors, rows: NDArray[np.int64], k: int) -> RankedRows:
+    def _rescore(self, query: Vectors, rows: NDArray[np.int64], k: int) -> RankedRows:
         rows = np.sort(rows)
-        ranked = best(rows, cosines(self.vectors[rows], query), k)
+        ranked = pick_best(rows, cosines(self.vectors[rows], query), k)
         return RankedRows(ranked.rows + self.first, ranked.scores)
 
 
@@ -138,16 +138,16 @@ def write_shards(folder: Path, batches: Iterable[Vectors], dimension: int) -> No
     # Threads of OpenMP wait by spinning: on a machine that is busy, two take many times as long as one.
     faiss.omp_set_num_threads(1)
     trained: Any = None
-    for number, index in enumerate(_filled(batches, dimension, size)):
+    for number, index in enumerate(_fill(batches, dimension, size)):
         _write(index, folder / f"dense.{number}.faiss")
         if index.ntotal >= QUANTISED:
-            trained = trained or _trained(_rows_of(index))
+            trained = trained or _train(_rows_of(index))
             codes = faiss.clone_index(trained)
             codes.add(_rows_of(index))
             _write(codes, folder / f"codes.{number}.faiss")
 
 
-def _filled(batches: Iterable[Vectors], dimension: int, size: int) -> Iterator[Any]:
+def _fill(batches: Iterable[Vectors], dimension: int, size: int) -> Iterator[Any]:
     index: Any = faiss.IndexFlatIP(dimension)
     for batch in batches:
         rest = np.ascontiguousarray(batch, dtype=np.float32)
@@ -162,7 +162,7 @@ def _filled(batches: Iterable[Vectors], dimension: int, size: int) -> Iterator[A
         yield index
 
 
-def _trained(vectors: Vectors) -> Any:  # noqa: ANN401  # SWIG
+def _train(vectors: Vectors) -> Any:  # noqa: ANN401  # SWIG
     """Return an empty index of codes, its centroids learnt from a sample; the same vectors always give the same."""
     dimension = vectors.shape[1]
     pairs = dimension // 2 if dimension % 2 == 0 else dimension
@@ -184,7 +184,7 @@ def _write(index: Any, file: Path) -> None:  # noqa: ANN401  # SWIG
         faiss.write_index(index, faiss.PyCallbackIOWriter(out.write))  # type: ignore[attr-defined]
 
 
-def _opened(file: Path) -> Any:  # noqa: ANN401  # SWIG
+def _open(file: Path) -> Any:  # noqa: ANN401  # SWIG
     # The flag that maps a flat index came after the one that maps inverted lists.
     flags = getattr(faiss, "IO_FLAG_MMAP_IFC", 0)
     try:

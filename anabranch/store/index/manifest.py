@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
-from anabranch.store.index.mmap_file import mapped, save
-from anabranch.store.index.segment import damaged, sha256, sync
+from anabranch.store.index.mmap_file import map_array, save
+from anabranch.store.index.segment import damage_error, sha256, sync
 
 SCHEMA = 4
 KEPT = 2
@@ -71,16 +71,16 @@ Dead = dict[str, NDArray[np.int64]]
 NONE_DEAD: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
-def current(folder: Path) -> str | None:
+def current_name(folder: Path) -> str | None:
     """Return the name of the current generation, None where there is none yet."""
     try:
         name = (folder / "CURRENT").read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise damaged(f"{folder / 'CURRENT'} cannot be read: {error}") from error
+        raise damage_error(f"{folder / 'CURRENT'} cannot be read: {error}") from error
     if not _NAME.fullmatch(name):
-        raise damaged(f"{folder / 'CURRENT'} names no index: {name[:40]!r}.")
+        raise damage_error(f"{folder / 'CURRENT'} names no index: {name[:40]!r}.")
     return name
 
 
@@ -104,16 +104,16 @@ def read_manifest(folder: Path, name: str) -> Manifest:
     try:
         facts = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
         if facts.pop("schema") != SCHEMA:
-            raise damaged(f"The index {name} has another format.")
+            raise damage_error(f"The index {name} has another format.")
         # A manifest that is damaged and still JSON would name other segments or none.
         if facts.pop("sha256") != _digest(facts):
-            raise damaged(f"The manifest of the index {name} is not what was written.")
+            raise damage_error(f"The manifest of the index {name} is not what was written.")
         manifest = Manifest(**{**facts, "segments": tuple(facts["segments"])})
         for path, expected in manifest.files.items():
             if sha256(folder / path) != expected["sha256"]:
-                raise damaged(f"The index file {path} is not what was written.")
+                raise damage_error(f"The index file {path} is not what was written.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise damaged(f"The index {name} cannot be opened: {error}") from error
+        raise damage_error(f"The index {name} cannot be opened: {error}") from error
     return manifest
 
 
@@ -127,15 +127,15 @@ def read_dead(folder: Path, manifest: Manifest) -> Dead:
     for segment in manifest.segments:
         file = home_of(Path(), manifest.name) / "dead" / f"{segment}.npy"
         # The manifest says whether there are any: a missing file must not bring the dead back.
-        dead[segment] = _own(folder, file) if file.as_posix() in manifest.files else NONE_DEAD
+        dead[segment] = _read_rows(folder, file) if file.as_posix() in manifest.files else NONE_DEAD
     return dead
 
 
-def _own(folder: Path, file: Path) -> NDArray[np.int64]:
+def _read_rows(folder: Path, file: Path) -> NDArray[np.int64]:
     try:
-        return np.asarray(mapped(folder / file))
+        return np.asarray(map_array(folder / file))
     except (OSError, ValueError) as error:
-        raise damaged(f"The index file {file} cannot be read: {error}") from error
+        raise damage_error(f"The index file {file} cannot be read: {error}") from error
 
 
 def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
@@ -189,7 +189,10 @@ def _point(folder: Path, name: str) -> None:
 
 def next_number(folder: Path) -> int:
     """Return a number above every generation on disk, whatever the pointer says."""
-    return max((_number(home) for home in below(folder / "generations") if _NAME.fullmatch(home.name)), default=0) + 1
+    return (
+        max((_number(home) for home in list_folder(folder / "generations") if _NAME.fullmatch(home.name)), default=0)
+        + 1
+    )
 
 
 def _number(home: Path) -> int:
@@ -215,21 +218,21 @@ def leftovers(folder: Path, keep: int = KEPT) -> list[Path]:
         folder: The corpus.
         keep: How many generations stay, the newest ones; the current one does in any case.
     """
-    homes = below(folder / "generations")
+    homes = list_folder(folder / "generations")
     # By number and not by time: clocks are set back, and copies have the time of the copying.
     whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
     stays = {home.name for home in whole[:keep]}
     # Where the pointer cannot be read, the newest generations stay, one of which it was.
     with suppress(IndexDamagedError):
-        stays.add(current(folder) or "")
+        stays.add(current_name(folder) or "")
     used = {name for home in whole if home.name in stays for name in _segments_of(home)}
-    segments = [segment for segment in below(folder / "segments") if segment.name not in used]
+    segments = [segment for segment in list_folder(folder / "segments") if segment.name not in used]
     pointer = folder / ".CURRENT"
     former = [home for home in homes if home.name not in stays]
     return [*former, *segments, *([pointer] if pointer.exists() else [])]
 
 
-def below(folder: Path) -> list[Path]:
+def list_folder(folder: Path) -> list[Path]:
     """Return what is in a folder, sorted; nothing where there is none."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 

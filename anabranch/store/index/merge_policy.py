@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index.manifest import NONE_DEAD, Dead, Manifest, read_dead, segment_home
-from anabranch.store.index.segment import Segment, damaged
+from anabranch.store.index.segment import Segment, damage_error
 from anabranch.store.index.segment_builder import SegmentPart, build_segment
 
 SMALL = 1 << 12
@@ -41,7 +41,7 @@ class IndexDraft:
     dead: Dead
 
     @classmethod
-    def of(cls, database: CorpusDatabase, manifest: Manifest) -> IndexDraft:
+    def from_manifest(cls, database: CorpusDatabase, manifest: Manifest) -> IndexDraft:
         """Return what a generation is made of.
 
         Raises:
@@ -64,7 +64,7 @@ class IndexDraft:
                 self.dead[segment.name] = np.union1d(self.dead[segment.name], rows)
         except (IndexError, ValueError, OverflowError):
             # Numbers that lead nowhere: large segments are not looked at before they are used.
-            _must_be_sound(self.segments)
+            _require_sound(self.segments)
             raise
         self.segments += fresh
         self.dead |= {segment.name: NONE_DEAD for segment in fresh}
@@ -75,19 +75,19 @@ class IndexDraft:
         Raises:
             IndexDamagedError: A segment is not what was written.
         """
-        while (run := self._due(SMALL if quick else LARGEST)) is not None:
+        while (run := self._next_merge(SMALL if quick else LARGEST)) is not None:
             self._merge(*run)
 
-    def alive(self, segment: Segment) -> int:
+    def count_alive(self, segment: Segment) -> int:
         """Return how many rows of a segment are alive."""
         return segment.rows - len(self.dead[segment.name])
 
-    def _due(self, most: int) -> tuple[int, int] | None:
+    def _next_merge(self, most: int) -> tuple[int, int] | None:
         """Return the first and one past the last of the segments to merge next, of at most `most` rows together."""
-        sizes = [self.alive(segment) for segment in self.segments]
+        sizes = [self.count_alive(segment) for segment in self.segments]
         # From the newest on: merging it with its neighbours may make it large enough for the one before.
         first = len(sizes) - 1
-        while first > 0 and _belongs(sizes[first - 1], sum(sizes[first:]), most):
+        while first > 0 and _should_merge(sizes[first - 1], sum(sizes[first:]), most):
             first -= 1
         if first < len(sizes) - 1:
             return first, len(sizes)
@@ -101,12 +101,12 @@ class IndexDraft:
         """Put one segment in the place of several."""
         run = self.segments[first:last]
         # The rows say which documents are asked for: where they are damaged, a document would be lost without a word.
-        _must_be_sound(run)
+        _require_sound(run)
         numbers = sorted({number for segment in run for number in self._documents(segment)})
         # A segment without a row that is alive leaves nothing to write: it just goes.
         made: list[Segment] = []
         if numbers:
-            part = SegmentPart(numbers, sum(map(self.alive, run)))
+            part = SegmentPart(numbers, sum(map(self.count_alive, run)))
             made = [build_segment(self.database, part)]
         # In the place of those it is made of: rows keep the order of their documents, and ties in scores with it.
         self.segments[first:last] = made
@@ -121,7 +121,7 @@ class IndexDraft:
         return numbers
 
 
-def _belongs(size: int, after: int, most: int) -> bool:
+def _should_merge(size: int, after: int, most: int) -> bool:
     """Tell whether a segment should be merged with those after it."""
     return (size < RATIO * after or size + after <= SMALL) and size + after <= most
 
@@ -135,7 +135,7 @@ def _retired_places(segment: Segment, retired: NDArray[np.int64]) -> NDArray[np.
     return places[[tuple(fact) in editions for fact in facts]] if len(places) else places
 
 
-def _must_be_sound(segments: Sequence[Segment]) -> None:
+def _require_sound(segments: Sequence[Segment]) -> None:
     """Read all files of segments.
 
     Raises:
@@ -143,4 +143,4 @@ def _must_be_sound(segments: Sequence[Segment]) -> None:
     """
     for segment in segments:
         if problems := segment.damage():
-            raise damaged(f"The index is damaged: {problems[0]}.")
+            raise damage_error(f"The index is damaged: {problems[0]}.")

@@ -10,7 +10,7 @@ from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 from numpy.typing import NDArray
 
 
-def mapped(file: Path) -> NDArray[Any]:
+def map_array(file: Path) -> NDArray[Any]:
     """Return the array in `file`, memory-mapped and read-only; an empty one, which cannot be mapped, is loaded."""
     try:
         # As a plain array: numpy's class for mapped ones takes ten times as long for a look at one number.

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.store.index.mmap_file import mapped, save
+from anabranch.store.index.mmap_file import map_array, save
 
 
 class Vocabulary(Sequence[bytes]):
@@ -23,8 +23,8 @@ class Vocabulary(Sequence[bytes]):
 
     def __init__(self, folder: Path) -> None:
         """Open what `write_terms` wrote."""
-        self._bytes = mapped(folder / "bm25.terms.npy")
-        self._ends = mapped(folder / "bm25.term_ends.npy")
+        self._bytes = map_array(folder / "bm25.terms.npy")
+        self._ends = map_array(folder / "bm25.term_ends.npy")
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -64,10 +64,10 @@ class Postings:
     def __init__(self, folder: Path) -> None:
         """Map what `write_postings` wrote; reads a few kilobytes, whatever its size."""
         self.vocabulary = Vocabulary(folder)
-        self.starts = mapped(folder / "bm25.starts.npy")
-        self.rows = mapped(folder / "bm25.rows.npy")
-        self.counts = mapped(folder / "bm25.counts.npy")
-        self.lengths = mapped(folder / "bm25.lengths.npy")
+        self.starts = map_array(folder / "bm25.starts.npy")
+        self.rows = map_array(folder / "bm25.rows.npy")
+        self.counts = map_array(folder / "bm25.counts.npy")
+        self.lengths = map_array(folder / "bm25.lengths.npy")
 
 
 def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> None:

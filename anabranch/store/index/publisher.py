@@ -14,12 +14,12 @@ from pathlib import Path
 from anabranch.errors import IndexDamagedError
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_facts import counts_in
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.index import merge_policy
 from anabranch.store.index.manifest import (
     KEPT,
     Manifest,
-    current,
+    current_name,
     next_number,
     read_manifest,
     sweep,
@@ -62,10 +62,10 @@ def publish(
         _forget_retired(database)
         return None
     # An index that is damaged, or was made with other settings, is never added to: the addition would pass for sound.
-    usable = None if anew else _usable(database)
+    usable = None if anew else _usable_index(database)
     if usable is not None and usable[0].changes == database.changes:
         return usable[0]
-    with _cleared(database.folder):
+    with _clear_leftovers(database.folder):
         if usable is None:
             return _make_anew(database, progress)
         try:
@@ -76,7 +76,7 @@ def publish(
 
 
 @contextmanager
-def _cleared(folder: Path) -> Iterator[None]:
+def _clear_leftovers(folder: Path) -> Iterator[None]:
     """Remove what a run that was killed has left behind, and what this one leaves if it fails: room may be scarce."""
     # Before anything is made: what a killed run has left may be the room that this one lacks.
     sweep(folder, KEPT)
@@ -104,9 +104,9 @@ def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | Non
     manifest = publish(database, progress=progress)
     if manifest is None:
         return None
-    with _cleared(database.folder):
+    with _clear_leftovers(database.folder):
         try:
-            draft = IndexDraft.of(database, manifest)
+            draft = IndexDraft.from_manifest(database, manifest)
             draft.tidy()
         except IndexDamagedError as error:
             _log.warning("%s Making the index anew.", error.message)
@@ -116,21 +116,21 @@ def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | Non
         return _finish(database, draft)
 
 
-def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
+def _usable_index(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
     """Return the current generation, opened, if a change can be added to it."""
     try:
-        name = current(database.folder)
+        name = current_name(database.folder)
         if name is None:
             if next_number(database.folder) > 1:
                 _log.warning("%s is gone. Making the index anew.", database.folder / "CURRENT")
             return None
         manifest = read_manifest(database.folder, name)
-        draft = IndexDraft.of(database, manifest)
+        draft = IndexDraft.from_manifest(database, manifest)
     except IndexDamagedError as error:
         _log.warning("%s Making the index anew.", error.message)
         return None
     # Asked again each time: the language of a young corpus is told from its documents, and may change with them.
-    language = settled_language(database)
+    language = resolve_language(database)
     made_by = (manifest.embedder, manifest.language, manifest.analyser)
     same = made_by == (database.meta("embedder"), language, analyser(language).name)
     # An earlier generation, from a copy of the folder say, knows of deaths that are no longer kept in mind.
@@ -149,18 +149,18 @@ def _build(database: CorpusDatabase, born: int, progress: Callable[[int, int], N
     todo = list(parts(database, born, merge_policy.LARGEST))
     total, done = sum(part.leaves for part in todo), 0
 
-    def told(leaves: int) -> None:
+    def count(leaves: int) -> None:
         nonlocal done
         done += leaves
         if progress is not None:
             progress(done, total)
 
-    return [build_segment(database, part, told) for part in todo]
+    return [build_segment(database, part, count) for part in todo]
 
 
 def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
     number = next_number(database.folder)
-    language = settled_language(database)
+    language = resolve_language(database)
     manifest = Manifest(
         name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=database.meta("embedder") or "",
         spec=database.meta("spec") or "", base_url=database.meta("base_url") or "", dimension=database.dimension(),

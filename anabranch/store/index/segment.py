@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
 from anabranch.store.index.dense import open_shards
-from anabranch.store.index.mmap_file import mapped
+from anabranch.store.index.mmap_file import map_array
 from anabranch.store.index.postings import Postings
 
 # Raised with any change of the files: an index of another format counts as damaged, and is made anew from the database.
@@ -35,9 +35,9 @@ HEAD = 1 << 18
 REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
 
 
-def damaged(said: str) -> IndexDamagedError:
+def damage_error(message: str) -> IndexDamagedError:
     """Return what is raised of a file that is not what it should be."""
-    return IndexDamagedError(said, hint=REBUILD)
+    return IndexDamagedError(message, hint=REBUILD)
 
 
 class Segment:
@@ -62,15 +62,15 @@ class Segment:
         self.folder = folder
         self.files = read_facts(folder)
         try:
-            self.ids: NDArray[np.bytes_] = mapped(folder / "rows.npy")
-            self.owners: NDArray[np.int32] = mapped(folder / "owners.npy")
-            self.documents: NDArray[np.int64] = mapped(folder / "documents.npy")
+            self.ids: NDArray[np.bytes_] = map_array(folder / "rows.npy")
+            self.owners: NDArray[np.int32] = map_array(folder / "owners.npy")
+            self.documents: NDArray[np.int64] = map_array(folder / "documents.npy")
             self.postings = Postings(folder)
             self.shards = open_shards(folder)
         except (OSError, ValueError, RuntimeError) as error:
-            raise damaged(f"The index segment {folder.name} cannot be opened: {error}") from error
+            raise damage_error(f"The index segment {folder.name} cannot be opened: {error}") from error
         if sum(shard.rows for shard in self.shards) != self.rows:
-            raise damaged(f"The index segment {folder.name} has not as many vectors as rows.")
+            raise damage_error(f"The index segment {folder.name} has not as many vectors as rows.")
 
     @property
     def rows(self) -> int:
@@ -117,14 +117,14 @@ def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
     try:
         facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
         if facts["format"] != FORMAT:
-            raise damaged(f"The index segment {folder.name} has another format.")
+            raise damage_error(f"The index segment {folder.name} has another format.")
         files: dict[str, dict[str, Any]] = facts["files"]
         for path, expected in files.items():
             # A file that is cut short and mapped kills the process (SIGBUS) at its first page behind the end.
             if (folder / path).stat().st_size != expected["size"] or _head(folder / path) != expected["head"]:
-                raise damaged(f"The index file {path} of segment {folder.name} is not what was written.")
+                raise damage_error(f"The index file {path} of segment {folder.name} is not what was written.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise damaged(f"The index segment {folder.name} cannot be opened: {error}") from error
+        raise damage_error(f"The index segment {folder.name} cannot be opened: {error}") from error
     return files
 
 

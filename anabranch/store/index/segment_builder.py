@@ -14,7 +14,7 @@ import numpy as np
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.index.dense import write_shards
 from anabranch.store.index.manifest import segment_home
 from anabranch.store.index.mmap_file import save
@@ -64,7 +64,9 @@ def parts(database: CorpusDatabase, born: int, most: int) -> Iterator[SegmentPar
         yield SegmentPart(numbers, leaves)
 
 
-def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[int], None] = lambda _: None) -> Segment:
+def build_segment(
+    database: CorpusDatabase, part: SegmentPart, progress: Callable[[int], None] = lambda _: None
+) -> Segment:
     """Write a new segment of documents as they are in the database.
 
     Raises:
@@ -79,7 +81,7 @@ def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[i
     with database.transaction():
         database.connection.executemany("INSERT INTO temp.members VALUES (?)", ((number,) for number in part.numbers))
     rows = _Rows()
-    write_postings(home, _terms(database, rows, told))
+    write_postings(home, _terms(database, rows, progress))
     rows.write(home)
     dimension = database.dimension()
     write_shards(home, _vectors(database, dimension), dimension)
@@ -107,8 +109,8 @@ class _Rows:
         save(home / "documents.npy", np.array(self.documents, dtype=np.int64).reshape(-1, 3))
 
 
-def _terms(database: CorpusDatabase, rows: _Rows, told: Callable[[int], None]) -> Iterator[list[str]]:
-    words = analyser(settled_language(database))
+def _terms(database: CorpusDatabase, rows: _Rows, progress: Callable[[int], None]) -> Iterator[list[str]]:
+    words = analyser(resolve_language(database))
     columns = "d.number, d.born, d.doc_id, d.source, c.chunk_id, c.position, d.title, c.heading, c.text"
     for block in _blocks(database.connection, columns):
         for number, born, doc_id, source, chunk_id, position, title, heading, text in block:
@@ -120,7 +122,7 @@ def _terms(database: CorpusDatabase, rows: _Rows, told: Callable[[int], None]) -
                 raise CorpusDamagedError(msg, hint=hint)
             rows.add(number, born, chunk_id)
             yield words.terms(embedded_text(str(title), str(heading), text))
-        told(len(block))
+        progress(len(block))
 
 
 def _vectors(database: CorpusDatabase, dimension: int) -> Iterator[Vectors]:

@@ -17,7 +17,7 @@ from anabranch.store.index.bm25 import BM25, Inverted, Mask
 from anabranch.store.index.dense import Shard
 from anabranch.store.index.manifest import Manifest, read_dead, read_manifest, segment_home
 from anabranch.store.index.segment import Segment
-from anabranch.store.index.topk import RankedRows, pooled
+from anabranch.store.index.topk import RankedRows, merge_rankings
 
 Masks = tuple[Mask | None, ...]
 """Which rows of each segment may be seen; None for all of them."""
@@ -97,7 +97,7 @@ class Index:
 
         # A single scan needs no other thread; a search has one already.
         found = [scan(each) for each in todo] if len(todo) == 1 else list(_SCANS.map(scan, todo))
-        return [pooled(parts, k) for parts in zip(*found, strict=True)]
+        return [merge_rankings(parts, k) for parts in zip(*found, strict=True)]
 
     def vectors(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the vectors of these rows, shape (rows, dimension)."""
@@ -136,6 +136,6 @@ class Index:
         return [problem for segment in self.segments for problem in segment.damage()]
 
 
-def seen(masks: Sequence[Mask | None]) -> bool:
+def allows_any(masks: Sequence[Mask | None]) -> bool:
     """Tell whether any row may be seen."""
     return any(mask is None or bool(mask.any()) for mask in masks)

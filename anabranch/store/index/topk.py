@@ -23,7 +23,7 @@ class RankedRows(NamedTuple):
     scores: NDArray[np.float64]
 
 
-def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> RankedRows:
+def pick_best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> RankedRows:
     """Return the `k` best of `rows` (ascending), ties in favour of the smaller row."""
     if len(rows) > 4 * _SAMPLE and 0 < k <= _SAMPLE:
         # At least k scores are as high as the k-th of a sample, so nothing below it can be among the best: of 131,072
@@ -43,7 +43,7 @@ def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> RankedRows:
     return RankedRows(rows[order].astype(np.int64), scores[order].astype(np.float64))
 
 
-def pooled(parts: Sequence[RankedRows], k: int) -> RankedRows:
+def merge_rankings(parts: Sequence[RankedRows], k: int) -> RankedRows:
     """Return the `k` best of several rankings of different rows."""
     if not parts:
         return RankedRows(np.zeros(0, np.int64), np.zeros(0, np.float64))

@@ -12,15 +12,15 @@ from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.store.corpus_address import StrPath, shown_address
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import must_exist
+from anabranch.store.corpus_folder import require_corpus
 from anabranch.store.corpus_snapshot import Overview
 from anabranch.store.index.manifest import Manifest, sweep
 from anabranch.store.index.publisher import publish
 from anabranch.store.maintenance.corpus_list import overview
 from anabranch.store.records import embedded_text
-from anabranch.store.stored_document import dimension_of_most, is_vector
+from anabranch.store.stored_document import find_dimension, is_vector
 from anabranch.store.stores import rebuilding_store
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch.store.writer_protocol import Progress, silent
 from anabranch.text.amounts import without_amounts
 
@@ -55,8 +55,8 @@ def rebuild(
         CorpusLockedError: Another process is writing.
         CorpusDamagedError: A document is not whole, or the database is damaged.
     """
-    folder = must_exist(corpus)
-    with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
+    folder = require_corpus(corpus)
+    with hold_write_lock(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
         # SQLite's own indexes are derived, too; where a page itself is damaged, this is the error that says so.
         database.connection.execute("REINDEX")
         spec = settled_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
@@ -103,7 +103,7 @@ def renew(corpus: StrPath, *, embedder: str | None, base_url: str | None, wait: 
 
 def _forget_bad(database: CorpusDatabase, embedder: str) -> None:
     """Drop what is no vector of this embedder, so that its passages are embedded again."""
-    dimension = dimension_of_most(database.connection, embedder)
+    dimension = find_dimension(database.connection, embedder)
     rows = database.connection.execute("SELECT vector_key, vector FROM vectors WHERE embedder = ?", (embedder,))
     bad = [(key, embedder) for key, vector in rows if not is_vector(vector, dimension)]
     with database.transaction():

@@ -31,13 +31,13 @@ def remove(corpus: StrPath, sources: str | Sequence[str], *, wait: float = 0.0) 
         pass
     with open_writer(corpus, wait=wait) as writer:
         # All names are looked up before anything is removed: a mistyped one must not leave half of it done.
-        doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(writer, source)))
+        doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _find_named(writer, source)))
         removed = writer.remove_documents(doomed)
         writer.publish()
         return removed
 
 
-def _named(writer: CorpusWriter, source: str) -> list[str]:
+def _find_named(writer: CorpusWriter, source: str) -> list[str]:
     if found := writer.named(source):
         return found
     raise UserError(f"No document has the source {source!r}.", hint="`anabranch corpus stats` lists the sources.")

@@ -13,7 +13,7 @@ from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.records import content_digest, digest_of
 from anabranch.store.stores import open_corpus, open_writer
 from anabranch.store.writer_protocol import CorpusWriter
-from anabranch_conformance.corpus_contents import EVERYTHING, keys, note, settle, take_in
+from anabranch_conformance.corpus_contents import EVERYTHING, keep_facts, keys, note, take_in
 
 WEIR = note("weir", "The weir", "The weir was built in 1848.")
 MILL = note("mill", "The mill", "The mill grinds corn.")
@@ -46,7 +46,7 @@ class WriterTests:
     def writer(self, address: str) -> Iterator[CorpusWriter]:
         """Hold the one writer."""
         with open_writer(address) as writer:
-            settle(writer)
+            keep_facts(writer)
             take_in(writer, {"/notes": [WEIR, MILL]})
             writer.publish()
             yield writer
@@ -56,7 +56,7 @@ class WriterTests:
             assert writer.is_empty()
             assert writer.dimension() == 0
             assert (writer.meta("embedder"), writer.file("/notes"), list(writer.files())) == (None, None, [])
-            settle(writer)
+            keep_facts(writer)
             writer.publish()
         with pytest.raises(CorpusEmptyError):
             reader(address)
@@ -84,7 +84,7 @@ class WriterTests:
 
     def test_facts_outlive_the_writer(self, address: str) -> None:
         with open_writer(address) as writer:
-            settle(writer)
+            keep_facts(writer)
             writer.keep_meta({"base_url": "http://127.0.0.1"})
         with open_writer(address) as writer:
             assert (writer.meta("base_url"), writer.meta("language")) == ("http://127.0.0.1", "english")

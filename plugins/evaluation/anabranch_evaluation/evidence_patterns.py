@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from anabranch.store.connections import reading
-from anabranch.store.corpus_folder import must_exist
-from anabranch.store.stored_document import numbers, stored_chunks, stored_document
+from anabranch.store.connections import open_for_reading
+from anabranch.store.corpus_folder import require_corpus
+from anabranch.store.stored_document import list_numbers, stored_chunks, stored_document
 from anabranch_evaluation.qrels import Qrels
 from anabranch_evaluation.queries import Gold
 
@@ -92,8 +92,8 @@ def whole_documents(corpus: Path) -> Iterator[WholeDocument]:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    with reading(must_exist(corpus)) as connection:
-        for number in numbers(connection):
+    with open_for_reading(require_corpus(corpus)) as connection:
+        for number in list_numbers(connection):
             if (document := stored_document(connection, number)) is None:
                 continue
             chunks = stored_chunks(connection, document.doc_id)

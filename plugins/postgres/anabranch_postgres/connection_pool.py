@@ -60,7 +60,7 @@ class Database:
         self.shown = shown_address(database)
         self._database = database
         self._pool: ConnectionPool[Connection[Any]] = ConnectionPool(
-            database, min_size=0, max_size=CONNECTIONS, timeout=WAIT, configure=_for_reading, open=False,
+            database, min_size=0, max_size=CONNECTIONS, timeout=WAIT, configure=_configure_reading, open=False,
             # A plan that is made once for all parameters does not know which of them are rare.
             kwargs={"connect_timeout": CONNECT, "prepare_threshold": None},
         )  # fmt: skip
@@ -84,9 +84,9 @@ class Database:
             if self._pool.closed:
                 # A first connection of its own: a pool goes on trying, and does not say why it cannot.
                 with closing(connect(self._database)) as first:
-                    _must_have_vectors(first, self.shown)
+                    _require_pgvector(first, self.shown)
                 self._pool.open()
-        with failures(self.shown):
+        with explain_failures(self.shown):
             try:
                 with self._pool.connection() as connection:
                     yield connection
@@ -104,7 +104,7 @@ class Database:
         loan = _Loan()
 
         def within() -> T:
-            with self.lend() as connection, loan.of(connection):
+            with self.lend() as connection, loan.hold(connection):
                 return work(connection)
 
         call = partial(contextvars.copy_context().run, within)
@@ -124,7 +124,7 @@ class _Loan:
         self._connection: Connection[Any] | None = None
 
     @contextmanager
-    def of(self, connection: Connection[Any]) -> Iterator[None]:
+    def hold(self, connection: Connection[Any]) -> Iterator[None]:
         self._connection = connection
         try:
             yield
@@ -161,21 +161,21 @@ def connect(database: str) -> Connection[Any]:
         CorpusUnreachableError: The server does not answer.
         SettingsError: It refuses the user, the password or the database, or the address cannot be read.
     """
-    shown = shown_address(database)
+    address = shown_address(database)
     try:
         return psycopg.connect(
             database, autocommit=True, connect_timeout=CONNECT, prepare_threshold=None, tcp_user_timeout=UNHEARD
         )
     except ProgrammingError as error:
         # Not its own words: they repeat the address.
-        msg = f"The address {shown} cannot be read."
+        msg = f"The address {address} cannot be read."
         raise SettingsError(msg, hint="For example: postgresql://user@host/database#handbook") from error
     except psycopg.OperationalError as error:
-        raise _unreachable(error, shown) from error
+        raise _unreachable(error, address) from error
 
 
 @contextmanager
-def failures(shown: str) -> Iterator[None]:
+def explain_failures(address: str) -> Iterator[None]:
     """Say what a database does in words for people.
 
     Raises:
@@ -186,39 +186,39 @@ def failures(shown: str) -> Iterator[None]:
     try:
         yield
     except QueryCanceled as error:
-        msg = f"{shown} did not answer in time: {error.diag.message_primary}."
+        msg = f"{address} did not answer in time: {error.diag.message_primary}."
         raise CorpusUnreachableError(msg, hint="Ask again, or look at what the database does.") from error
     except DiskFull as error:
-        msg = f"{shown} has no room left on its disk: {error.diag.message_primary}."
+        msg = f"{address} has no room left on its disk: {error.diag.message_primary}."
         raise CorpusUnreachableError(msg, hint="Make room on the database's machine.") from error
     except psycopg.OperationalError as error:
-        raise _unreachable(error, shown) from error
+        raise _unreachable(error, address) from error
     except InsufficientPrivilege as error:
-        msg = f"{shown} does not let this user do that: {error.diag.message_primary}."
+        msg = f"{address} does not let this user do that: {error.diag.message_primary}."
         raise SettingsError(msg, hint="Have the owner of the tables grant it: see docs/scaling.md.") from error
     except psycopg.Error as error:
-        msg = f"{shown} refused a statement: {error.diag.message_primary or type(error).__name__}."
+        msg = f"{address} refused a statement: {error.diag.message_primary or type(error).__name__}."
         raise OperationError(msg, hint="If the database is as Anabranch made it, please report this.") from error
 
 
-def _unreachable(error: psycopg.OperationalError, shown: str) -> SettingsError | CorpusUnreachableError:
+def _unreachable(error: psycopg.OperationalError, address: str) -> SettingsError | CorpusUnreachableError:
     said = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
     # A server refuses a password before it has said which kind of error that is: psycopg has the words alone. They are
     # a server's in English: one of another language shows the same words of its own under the other error below.
     refused = isinstance(error, InvalidAuthorizationSpecification | InvalidCatalogName)
     if refused or "authentication failed" in said or "no password supplied" in said or "does not exist" in said:
         hint = "Check user, password and database; a password can also come from PGPASSWORD or ~/.pgpass."
-        return SettingsError(f"{shown} refuses the connection: {said}.", hint=hint)
-    return CorpusUnreachableError(f"{shown} cannot be reached: {said}.", hint="Is the server running?")
+        return SettingsError(f"{address} refuses the connection: {said}.", hint=hint)
+    return CorpusUnreachableError(f"{address} cannot be reached: {said}.", hint="Is the server running?")
 
 
-def _must_have_vectors(connection: Connection[Any], shown: str) -> None:
+def _require_pgvector(connection: Connection[Any], address: str) -> None:
     if TypeInfo.fetch(connection, "vector") is None:
-        msg = f"There is no corpus in {shown}, which has no extension pgvector."
-        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shown}")
+        msg = f"There is no corpus in {address}, which has no extension pgvector."
+        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {address}")
 
 
-def _for_reading(connection: Connection[Any]) -> None:
+def _configure_reading(connection: Connection[Any]) -> None:
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     connection.execute("SELECT set_config('statement_timeout', %s, false)", (str(int(STATEMENT * 1000)),))

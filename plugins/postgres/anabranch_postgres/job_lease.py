@@ -13,7 +13,7 @@ from anabranch_postgres.connection_pool import connect
 
 
 @contextmanager
-def renewed(database: str, corpus: int, worker: str, lease: float) -> Iterator[None]:
+def keep_lease(database: str, corpus: int, worker: str, lease: float) -> Iterator[None]:
     """Renew the leases of a worker's jobs until the end of the block, by a connection and a thread of their own.
 
     Args:

@@ -76,7 +76,7 @@ def register_arrays(connection: Connection[Any]) -> None:
     connection.adapters.register_dumper(VectorRows, kind)
 
 
-def copied_rows(count: int, columns: Sequence[tuple[str, NDArray[Any] | int]]) -> bytes:
+def pack_rows(count: int, columns: Sequence[tuple[str, NDArray[Any] | int]]) -> bytes:
     """Return what COPY (FORMAT binary) takes for rows of numbers.
 
     Args:

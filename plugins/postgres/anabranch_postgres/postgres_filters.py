@@ -39,34 +39,34 @@ def postgres_clause(filters: Mapping[str, Any] | None) -> Clause:
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
-    return _compiled(parse_filters(filters))
+    return _compile(parse_filters(filters))
 
 
-def _compiled(part: Filter) -> Clause:
+def _compile(part: Filter) -> Clause:
     match part:
         case And(parts):
-            return _joined([_compiled(each) for each in parts], " AND ", empty=_ALL)
+            return _join([_compile(each) for each in parts], " AND ", empty=_ALL)
         case Or(parts):
-            return _joined([_compiled(each) for each in parts], " OR ", empty="false")
+            return _join([_compile(each) for each in parts], " OR ", empty="false")
         case Not(inner):
-            sql, parameters = _compiled(inner)
+            sql, parameters = _compile(inner)
             return Clause(f"NOT ({sql})", parameters)
         case Exists(field, there):
             if field in _COLUMNS:
                 return Clause(_ALL if there else "false")
-            found = _found(field)
+            found = _field_value(field)
             return Clause(f"({found.sql} IS {'NOT ' if there else ''}NULL)", found.parameters)
     values, test = _values(part.field), _test(part)
     sql = f"EXISTS (SELECT 1 FROM jsonb_array_elements({values.sql}) v WHERE {test.sql})"  # noqa: S608
     return Clause(sql, (*values.parameters, *test.parameters))
 
 
-def _joined(clauses: Sequence[Clause], word: LiteralString, *, empty: LiteralString) -> Clause:
+def _join(clauses: Sequence[Clause], word: LiteralString, *, empty: LiteralString) -> Clause:
     parameters = tuple(value for clause in clauses for value in clause.parameters)
     return Clause(f"({word.join(clause.sql for clause in clauses)})" if clauses else empty, parameters)
 
 
-def _found(field: str) -> Clause:
+def _field_value(field: str) -> Clause:
     """Return what a field of the metadata is, NULL where it is not there."""
     # Arrow by arrow: a path (#>) would count the items of a list by a part that is a number.
     names = field.split(".")
@@ -77,7 +77,7 @@ def _values(field: str) -> Clause:
     """Return the values of a field as one list: the items of a list, no value of an object, or of what is not there."""
     if column := _COLUMNS.get(field):
         return Clause(column)
-    found = _found(field)
+    found = _field_value(field)
     sql = (
         f"CASE coalesce(jsonb_typeof({found.sql}), 'object') WHEN 'object' THEN '[]'::jsonb "
         f"WHEN 'array' THEN {found.sql} ELSE jsonb_build_array({found.sql}) END"
@@ -94,14 +94,14 @@ def _test(part: In | Compare | Glob) -> Clause:
         # CASE, because PostgreSQL may look at both sides of an AND, and text that is no number is an error.
         case Compare(_, order, str(value)):
             # By code point, whatever the database's own order of letters is.
-            return _if("string", f"(v #>> '{{}}') COLLATE \"C\" {_ORDERS[order]} %s", value)
+            return _if_kind("string", f"(v #>> '{{}}') COLLATE \"C\" {_ORDERS[order]} %s", value)
         case Compare(_, order, value):
-            return _if("number", f"(v #>> '{{}}')::numeric {_ORDERS[order]} %s::numeric", repr(value))
+            return _if_kind("number", f"(v #>> '{{}}')::numeric {_ORDERS[order]} %s::numeric", repr(value))
         case Glob(_, pattern):
-            return _if("string", "(v #>> '{}') COLLATE \"C\" ~ %s", _regex(pattern))
+            return _if_kind("string", "(v #>> '{}') COLLATE \"C\" ~ %s", _regex(pattern))
 
 
-def _if(kind: LiteralString, sql: LiteralString, value: str) -> Clause:
+def _if_kind(kind: LiteralString, sql: LiteralString, value: str) -> Clause:
     return Clause(f"CASE WHEN jsonb_typeof(v) = '{kind}' THEN {sql} ELSE false END", (value,))
 
 

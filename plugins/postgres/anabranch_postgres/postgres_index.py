@@ -11,7 +11,7 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import Analyser, analyser
-from anabranch_postgres.packed_arrays import Integers, copied_rows
+from anabranch_postgres.packed_arrays import Integers, pack_rows
 from anabranch_postgres.postgres_search import NARROW, has_index, index_name
 from anabranch_postgres.word_counts import Int64s, WordCounts, word_counts
 
@@ -65,7 +65,7 @@ def publish(
         if progress is not None:
             progress(done, leaves)
     index_vectors(connection, corpus, leaves)
-    let_see(connection, corpus, words, language, changes)
+    publish_changes(connection, corpus, words, language, changes)
 
 
 def count_anew(connection: Connection[Any], corpus: int, words: Analyser, progress: Callable[[int, int], None]) -> int:
@@ -80,7 +80,7 @@ def count_anew(connection: Connection[Any], corpus: int, words: Analyser, progre
     return int(leaves)
 
 
-def let_see(
+def publish_changes(
     connection: Connection[Any], corpus: int, words: Analyser, language: str, changes: int | None = None
 ) -> None:
     """Let readers see what is written: all changes, or as many as there were when the index was begun."""
@@ -131,7 +131,7 @@ def _add_postings(
         ("i4", counted.lengths[rows]), ("i4", audiences), ("i4", births),
     ]  # fmt: skip
     with connection.cursor() as cursor, cursor.copy("COPY anabranch.postings FROM STDIN (FORMAT binary)") as copy:
-        copy.write(copied_rows(len(order), columns))
+        copy.write(pack_rows(len(order), columns))
 
 
 def _keep_words(connection: Connection[Any], corpus: int, ids: Int64s, audiences: Int64s, counted: WordCounts) -> None:
@@ -147,10 +147,12 @@ def _keep_words(connection: Connection[Any], corpus: int, ids: Int64s, audiences
     connection.execute(sql, (corpus, *map(Integers, numbers)))
 
 
-def _add_frequencies(connection: Connection[Any], corpus: int, told: LiteralString, parameters: Sequence[Any]) -> None:
-    """Add to the counts of words; told are rows of term, audience, birth, and how many leaves more."""
+def _add_frequencies(
+    connection: Connection[Any], corpus: int, changes: LiteralString, parameters: Sequence[Any]
+) -> None:
+    """Add to the counts of words; `changes` are rows of term, audience, birth, and how many leaves more."""
     sql = (
-        f"INSERT INTO anabranch.term_frequencies AS f SELECT %s, a.* FROM ({told}) a "  # noqa: S608  # ours
+        f"INSERT INTO anabranch.term_frequencies AS f SELECT %s, a.* FROM ({changes}) a "  # noqa: S608  # ours
         "ON CONFLICT (corpus, term, audience, born) DO UPDATE SET leaves = f.leaves + excluded.leaves"
     )
     connection.execute(sql, (corpus, *parameters))
@@ -170,7 +172,7 @@ _WORDS_OF_LEAVES: LiteralString = (
 )
 
 
-def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]) -> None:
+def uncount_words(connection: Connection[Any], corpus: int, documents: Sequence[int]) -> None:
     """Take the words of documents, by their numbers, out of what searches count, before they are removed."""
     parameters = (corpus, list(documents))
     sql = (
@@ -179,11 +181,11 @@ def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]
     )
     for row in connection.execute(sql, parameters).fetchall():
         _add_size(connection, corpus, row)
-    told: LiteralString = (
+    changes: LiteralString = (
         f"SELECT term, l.audience, l.born, -count(*) FROM {_WORDS_OF_LEAVES}, unnest(w.terms) term "  # noqa: S608
         "WHERE l.corpus = %s AND l.document = ANY(%s) GROUP BY 1, 2, 3"
     )
-    _add_frequencies(connection, corpus, told, parameters)
+    _add_frequencies(connection, corpus, changes, parameters)
     sql = (
         f"DELETE FROM anabranch.postings p USING {_WORDS_OF_LEAVES}, unnest(w.terms) AS t(term) "  # noqa: S608
         "WHERE l.corpus = %s AND l.document = ANY(%s) AND p.corpus = l.corpus AND p.term = t.term AND p.leaf = l.id"

@@ -21,8 +21,8 @@ from anabranch_postgres.postgres_search import (
     NARROW,
     WIDEST,
     cosines_of,
-    for_index,
-    ranked,
+    pick_best,
+    prefer_index,
     vectors_of,
 )
 from anabranch_postgres.read_transaction import SqlStatement
@@ -38,12 +38,12 @@ class PostgresReader(PostgresPassages):
     """
 
     def __init__(  # what the row of the corpus says
-        self, database: Database, shown: str, number: int, generation: int, embedder: Embedder, words: Analyser
+        self, database: Database, address: str, number: int, generation: int, embedder: Embedder, words: Analyser
     ) -> None:
         """Take the row of the corpus, its embedder and the analyser that its words were indexed with."""
         super().__init__(database, number, generation)
         self.embedder = embedder
-        self._shown = shown
+        self._address = address
         self._words = words
         self._vectors = QueryVectors(embedder)
         self._wide = LRU[str, bool](SCOPES)
@@ -55,7 +55,7 @@ class PostgresReader(PostgresPassages):
         (((documents, chunks, leaves, tokens),),) = await self._ask((), SqlStatement(sql, (self.number,)))
         model = self.embedder
         return CorpusInfo(
-            address=self._shown, generation=self.generation, documents=documents, chunks=chunks, leaves=leaves,
+            address=self._address, generation=self.generation, documents=documents, chunks=chunks, leaves=leaves,
             tokens=tokens, embedder=model.name, dimension=model.dimension,
         )  # fmt: skip
 
@@ -68,9 +68,9 @@ class PostgresReader(PostgresPassages):
             found = await self._by_words([self._words.terms(query) for query in queries], k, scope, clause)
         else:
             # In a thread, and before a connection is lent: a hosted embedder takes its time.
-            vectors = await asyncio.to_thread(self._vectors.of, queries)
+            vectors = await asyncio.to_thread(self._vectors.embed, queries)
             found = await self._by_vectors(vectors, k, scope, clause)
-        return [ranked(scores, k) for scores in found]
+        return [pick_best(scores, k) for scores in found]
 
     async def _by_words(
         self, queries: Sequence[Sequence[str]], k: int, scope: Scope, clause: Clause
@@ -89,7 +89,7 @@ class PostgresReader(PostgresPassages):
         found: list[Rows] = []
         if by_index:
             near = [self._search.by_vector(vector, k, scope.access, clause, exact=False) for vector in vectors]
-            _, *found = await self._ask(scope.access, for_index(k), *near)
+            _, *found = await self._ask(scope.access, prefer_index(k), *near)
         # Fewer than asked for: the index has given up on its way through what a filter or a removal hides.
         if not by_index or any(len(rows) < k for rows in found):
             near = [self._search.by_vector(vector, k, scope.access, clause, exact=True) for vector in vectors]
@@ -114,7 +114,7 @@ class PostgresReader(PostgresPassages):
         clause = postgres_clause(scope.filters)
         asked = [self._words.terms(query) for query in queries.get("bm25", ())]
         dense = list(queries.get("dense", ()))
-        vectors = await asyncio.to_thread(self._vectors.of, dense) if dense else ()
+        vectors = await asyncio.to_thread(self._vectors.embed, dense) if dense else ()
         distinct = _distinct(asked)
         statements = (
             self._search.statistics(distinct, scope.access),

@@ -12,13 +12,13 @@ from typing import LiteralString
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Embedder
 from anabranch.store.corpus_embedder import EMBEDDED_LEAVES
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.records import embedded_text, text_key
-from anabranch.store.stored_document import ExaminedDocument, StoredChunk, fault, is_vector
+from anabranch.store.stored_document import ExaminedDocument, StoredChunk, find_fault, is_vector
 from anabranch.store.writer_protocol import Progress
 from anabranch.text.amounts import without_amounts
 from anabranch.text.analyzer import analyser
-from anabranch_postgres.postgres_index import count_anew, forget_unused, index_vectors, let_see
+from anabranch_postgres.postgres_index import count_anew, forget_unused, index_vectors, publish_changes
 from anabranch_postgres.postgres_snapshot import PostgresSnapshot
 from anabranch_postgres.postgres_writer import PostgresWriter
 
@@ -72,7 +72,7 @@ def make_vectors(
     texts: dict[str, str] = {}
     total = snapshot.count() or 0
     for done, document in enumerate(snapshot.documents(), start=1):
-        for leaf, text in _lacking(snapshot, document):
+        for leaf, text in _missing_vectors(snapshot, document):
             row = (leaf.chunk_id, document.number, text_key(text))
             writer.connection.execute("INSERT INTO renewed VALUES (%s, %s, %s)", row)
             texts[text_key(text)] = text
@@ -84,11 +84,11 @@ def make_vectors(
         _embed(writer, texts, load())
 
 
-def _lacking(snapshot: PostgresSnapshot, document: ExaminedDocument) -> Iterator[tuple[StoredChunk, str]]:
+def _missing_vectors(snapshot: PostgresSnapshot, document: ExaminedDocument) -> Iterator[tuple[StoredChunk, str]]:
     """Yield the leaves of a document that need a vector, with the text that it is made of."""
     row = document.row
     if row is None or not all(isinstance(each.text, str) for each in document.chunks if each.level == 2):
-        raise _torn(document, document.fault)
+        raise _damage_error(document, document.fault)
     title = row.title
     said = [embedded_text(title, each.heading, each.text or "") if each.level == 2 else "" for each in document.chunks]
     # Whole by its words; which vector a leaf has been given is what is put right here.
@@ -96,15 +96,15 @@ def _lacking(snapshot: PostgresSnapshot, document: ExaminedDocument) -> Iterator
         each._replace(vector_key=text_key(text)) if text else each
         for each, text in zip(document.chunks, said, strict=True)
     ]
-    if why := fault(row, chunks):
-        raise _torn(document, why)
+    if why := find_fault(row, chunks):
+        raise _damage_error(document, why)
     vectors = iter(snapshot.vectors(document))
     for before, now, text in zip(document.chunks, chunks, said, strict=True):
         if now.level == 2 and (next(vectors) is None or before.vector_key != now.vector_key):
             yield now, text
 
 
-def _torn(document: ExaminedDocument, why: str | None) -> CorpusDamagedError:
+def _damage_error(document: ExaminedDocument, why: str | None) -> CorpusDamagedError:
     name = document.name or f"document number {document.number}"
     hint = "Take it out and in again: anabranch corpus remove SOURCE, then ingest its folder."
     return CorpusDamagedError(f"{name}: {why}.", hint=hint)
@@ -130,7 +130,7 @@ def _embed(writer: PostgresWriter, texts: dict[str, str], model: Embedder) -> No
 def rebuild_index(writer: PostgresWriter, progress: Progress) -> None:
     """Put leaves right by their documents, count all words anew, and publish that; after `make_vectors`."""
     connection, corpus = writer.connection, writer.corpus
-    language = settled_language(writer)
+    language = resolve_language(writer)
     words = analyser(language)
 
     def counted(done: int, total: int) -> None:
@@ -140,6 +140,6 @@ def rebuild_index(writer: PostgresWriter, progress: Progress) -> None:
         for sql in _LEAVES:
             connection.execute(sql, {"corpus": corpus})
         leaves = count_anew(connection, corpus, words, counted)
-        let_see(connection, corpus, words, language)
+        publish_changes(connection, corpus, words, language)
     index_vectors(connection, corpus, leaves)
     forget_unused(connection, corpus)

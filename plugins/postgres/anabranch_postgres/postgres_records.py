@@ -11,7 +11,7 @@ from anabranch.errors import SettingsError
 from anabranch.store.records import digest_of, text_key
 from anabranch.store.writer_protocol import FileRecord
 from anabranch_postgres.postgres_filters import Clause, postgres_clause
-from anabranch_postgres.postgres_search import storable_of
+from anabranch_postgres.postgres_search import filter_storable
 
 
 class PostgresRecords:
@@ -109,7 +109,7 @@ class PostgresRecords:
     def named(self, source: str) -> list[str]:
         """Return the ids of the documents that a source, that of a file, or a shell pattern names."""
         tests = (Clause("d.source = %s", (source,)), Clause("f.source = %s", (source,)), _matching(source))
-        for test in tests if storable_of([source]) else ():
+        for test in tests if filter_storable([source]) else ():
             sql = (
                 "SELECT d.doc_id FROM anabranch.documents d LEFT JOIN anabranch.files f "  # noqa: S608
                 f"ON f.corpus = d.corpus AND f.path_key = d.path_key WHERE d.corpus = %s AND {test.sql}"

@@ -35,12 +35,12 @@ WIDEST = 400
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def storable_of(texts: Sequence[str]) -> list[str]:
+def filter_storable(texts: Sequence[str]) -> list[str]:
     """Return those that PostgreSQL can hold; of the others it can have none, and would refuse the whole statement."""
     return [text for text in dict.fromkeys(texts) if "\0" not in text and not _SURROGATE.search(text)]
 
 
-def ranked(scores: Mapping[str, float], k: int) -> RankedList:
+def pick_best(scores: Mapping[str, float], k: int) -> RankedList:
     """Return the best of them; those of equal scores in the order they have."""
     best = sorted(scores, key=lambda chunk_id: -scores[chunk_id])[:k]
     return RankedList(ids=best, scores=[scores[chunk_id] for chunk_id in best])
@@ -68,7 +68,7 @@ class PostgresSearch:
     def audiences(self, access: Sequence[str]) -> Clause:
         """Return the SQL of the audiences that somebody belongs to: those without a tag, or with one of theirs."""
         sql = "ARRAY(SELECT id FROM anabranch.audiences WHERE corpus = %s AND (tags = '{}' OR tags && %s::text[]))"
-        return Clause(sql, (self._corpus, storable_of(access)))
+        return Clause(sql, (self._corpus, filter_storable(access)))
 
     def statistics(self, terms: Sequence[str], access: Sequence[str]) -> Clause:
         """Return what counts the leaves that somebody may read, their terms, and those that hold each term.
@@ -94,7 +94,7 @@ class PostgresSearch:
     def by_words(self, terms: Sequence[str], k: int, access: Sequence[str], clause: Clause) -> SqlStatement:
         """Return what finds the best `k` leaves by their words, in no order that counts."""
         audience, told = self.audiences(access), self.statistics(terms, access)
-        within, filtered = self._of_leaf(clause)
+        within, filtered = self._leaf_filter(clause)
         times = Counter(map(term_number, terms))
         counted, of_leaf = _counts(terms)
         # Rounded where the best are told from the others: the sum depends on the order that the plan adds in. What is
@@ -123,13 +123,13 @@ class PostgresSearch:
     def by_vector(
         self, vector: NDArray[np.float32], k: int, access: Sequence[str], clause: Clause, *, exact: bool
     ) -> SqlStatement:
-        """Return what finds the nearest `k` leaves: by comparing all, or by the index, after `for_index`."""
+        """Return what finds the nearest `k` leaves: by comparing all, or by the index, after `prefer_index`."""
         audience = self.audiences(access)
         if exact:
-            within, filtered = self._of_document(clause)
+            within, filtered = self._document_filter(clause)
             near: Composable = SQL("l.vector <#> %b")
         else:
-            within, filtered = _looked_up(clause)
+            within, filtered = _document_test(clause)
             near = SQL("{} <#> (%b)::halfvec").format(indexed_vector(len(vector)))
         # The number of the corpus stands in the statement: an index of one corpus alone is used for no parameter.
         sql = (
@@ -161,7 +161,7 @@ class PostgresSearch:
     ) -> SqlStatement:
         """Return what looks up leaves by their names; what is gone, hidden or no leaf is absent."""
         audience = self.audiences(access)
-        within, filtered = self._of_document(clause)
+        within, filtered = self._document_filter(clause)
         counted, of_leaf = _counts(terms)
         vector = ", vector_send(l.vector)" if vectors else ""
         sql = (
@@ -169,26 +169,26 @@ class PostgresSearch:
             f"LEFT JOIN {_WORDS} WHERE l.corpus = %s AND l.chunk_id = ANY(%s) AND l.audience = ANY({audience.sql}) "
             f"AND l.born <= %s{within}"
         )
-        named = (self._corpus, storable_of(ids), *audience.parameters, self._generation)
+        named = (self._corpus, filter_storable(ids), *audience.parameters, self._generation)
         return SqlStatement(sql, (*of_leaf, *named, *filtered))
 
-    def _of_document(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
+    def _document_filter(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
         """Return the SQL by which a filter narrows leaves `l`, none where everything passes."""
         if clause.passes_all:
             return "", ()
         sql = f" AND l.document IN (SELECT d.number FROM anabranch.documents d WHERE d.corpus = %s AND {clause.sql})"  # noqa: S608
         return sql, (self._corpus, *clause.parameters)
 
-    def _of_leaf(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
+    def _leaf_filter(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
         """Return the SQL by which a filter narrows postings `p`, none where everything passes."""
-        within, filtered = self._of_document(clause)
+        within, filtered = self._document_filter(clause)
         if not within:
             return "", ()
         sql = f" AND p.leaf IN (SELECT l.id FROM anabranch.leaves l WHERE l.corpus = %s{within})"  # noqa: S608
         return sql, (self._corpus, *filtered)
 
 
-def for_index(k: int) -> SqlStatement:
+def prefer_index(k: int) -> SqlStatement:
     """Return what has the planner take the index of vectors for what follows in the transaction."""
     # Filters would otherwise starve a search that looks at so many neighbours and no more. And what the planner knows
     # of tags and filters is a guess: it may sort all rows where the index has them in order.
@@ -223,7 +223,7 @@ def _counts(terms: Sequence[str]) -> tuple[LiteralString, tuple[Any, ...]]:
     return f"ARRAY[{', '.join(each)}]::int[]", distinct
 
 
-def _looked_up(clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
+def _document_test(clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
     """Return a filter as a look at the document of each leaf that the index brings: no list of all that pass."""
     if clause.passes_all:
         return "", ()

@@ -15,12 +15,12 @@ from anabranch.store.stored_document import (
     ExaminedDocument,
     StoredChunk,
     StoredDocument,
-    fault,
-    in_order,
+    find_fault,
     is_vector,
+    sort_chunks,
 )
 from anabranch.store.writer_protocol import FileRecord, Progress
-from anabranch_postgres.connection_pool import failures
+from anabranch_postgres.connection_pool import explain_failures
 from anabranch_postgres.postgres_verify import findings_of
 
 PAGE = 500
@@ -38,9 +38,9 @@ _DOCUMENT = (
 class PostgresSnapshot:
     """A read transaction on the rows of a corpus, implementing `CorpusSnapshot`; see `PostgresStore.snapshot`."""
 
-    def __init__(self, connection: Connection[Any], corpus: int, shown: str) -> None:
+    def __init__(self, connection: Connection[Any], corpus: int, address: str) -> None:
         """Take a connection in a transaction, the number of the corpus, and its address without a password."""
-        self.address = shown
+        self.address = address
         self.corpus = corpus
         self._connection = connection
         self._dimension: int | None = None
@@ -49,13 +49,13 @@ class PostgresSnapshot:
     def rows(self, sql: LiteralString, **parameters: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401  # of any type
         """Return the rows of a statement; its parameter `corpus` is this one."""
         # Said here, because whoever copies to another database would otherwise hear that it was that one.
-        with failures(self.address):
+        with explain_failures(self.address):
             return self._connection.execute(sql, {"corpus": self.corpus, **parameters}, binary=True).fetchall()
 
     def _stream(self, sql: LiteralString, **parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
         """Yield the rows of a statement, of which there may be millions, from a cursor on the server."""
         name = f"rows_{next(self._cursors)}"
-        with failures(self.address), self._connection.cursor(name) as cursor:
+        with explain_failures(self.address), self._connection.cursor(name) as cursor:
             cursor.itersize = PAGE
             yield from cursor.execute(sql, {"corpus": self.corpus, **parameters}, binary=True)
 
@@ -127,8 +127,8 @@ class PostgresSnapshot:
             "c.tokens, c.text, l.vector_key FROM anabranch.chunks c LEFT JOIN anabranch.leaves l "
             "ON l.corpus = c.corpus AND l.chunk_id = c.chunk_id WHERE c.corpus = %(corpus)s AND c.document = %(number)s"
         )
-        chunks = in_order(self._chunk(document, found) for found in self.rows(sql, number=document.number))
-        return ExaminedDocument(document.number, document, chunks, fault(document, chunks))
+        chunks = sort_chunks(self._chunk(document, found) for found in self.rows(sql, number=document.number))
+        return ExaminedDocument(document.number, document, chunks, find_fault(document, chunks))
 
     def _chunk(self, document: StoredDocument, row: tuple[Any, ...]) -> StoredChunk:
         chunk_id, *others, text, key = row

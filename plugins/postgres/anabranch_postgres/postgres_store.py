@@ -19,8 +19,8 @@ try:
     from psycopg import Connection, Error, IsolationLevel
     from psycopg.errors import LockNotAvailable
 
-    from anabranch_postgres.connection_pool import Database, connect, database_at, failures
-    from anabranch_postgres.job_lease import renewed
+    from anabranch_postgres.connection_pool import Database, connect, database_at, explain_failures
+    from anabranch_postgres.job_lease import keep_lease
     from anabranch_postgres.postgres_reader import PostgresReader
     from anabranch_postgres.postgres_rebuild import make_vectors, rebuild_index
     from anabranch_postgres.postgres_schema import checked_version, is_prepared, prepare, refuse_reader
@@ -63,20 +63,20 @@ class PostgresStore:
     def writer(self, address: StrPath, *, wait: float = 0.0) -> Iterator[PostgresWriter]:
         """Hold the lock of a corpus, which is made where it is missing, and so are the tables."""
         where = parse_address(str(address))
-        with closing(connect(where.database)) as connection, failures(where.shown):
+        with closing(connect(where.database)) as connection, explain_failures(where.shown):
             prepare(connection)
             register_vector(connection)
             corpus = _number_of(connection, where.corpus)
             # The lock goes with the connection, so a killed writer leaves none behind.
             _lock_corpus(connection, corpus, where, wait)
-            with _locks_given_back(connection):
+            with _release_locks(connection):
                 yield PostgresWriter(connection, corpus)
 
     @contextmanager
     def queue(self, address: StrPath, *, worker: str, lease: float) -> Iterator[PostgresQueue]:
         """Write beside others; the corpus has to be there."""
         where = parse_address(str(address))
-        with closing(connect(where.database)) as connection, failures(where.shown):
+        with closing(connect(where.database)) as connection, explain_failures(where.shown):
             # Not made here: what the embedder and the sizes are, whoever queues the first file decides.
             found = None
             if checked_version(connection):
@@ -84,22 +84,22 @@ class PostgresStore:
                 sql = "SELECT id FROM anabranch.corpora WHERE name = %s"
                 found = connection.execute(sql, (where.corpus,)).fetchone()
             if found is None:
-                raise _missing(where)
+                raise _not_found_error(where)
             register_vector(connection)
-            with _locks_given_back(connection), renewed(where.database, found[0], worker, lease):
+            with _release_locks(connection), keep_lease(where.database, found[0], worker, lease):
                 yield PostgresQueue(connection, found[0], worker, lease)
 
     @contextmanager
     def snapshot(self, address: StrPath) -> Iterator[PostgresSnapshot]:
         """Hold one state of a corpus, on a connection of its own; others may write meanwhile."""
         where = parse_address(str(address))
-        with closing(connect(where.database)) as connection, failures(where.shown):
+        with closing(connect(where.database)) as connection, explain_failures(where.shown):
             connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
             with connection.transaction():
                 sql = "SELECT id FROM anabranch.corpora WHERE name = %s"
                 found = connection.execute(sql, (where.corpus,)).fetchone() if checked_version(connection) else None
                 if found is None:
-                    raise _missing(where)
+                    raise _not_found_error(where)
                 refuse_reader(connection)
                 register_vector(connection)
                 yield PostgresSnapshot(connection, found[0], where.shown)
@@ -110,7 +110,7 @@ class PostgresStore:
         # A writer would make the corpus where it is missing.
         with self.snapshot(address) as found:
             if not found.count():
-                raise _empty(where)
+                raise _empty_error(where)
             facts = found.facts()
 
         def load() -> Embedder:
@@ -129,11 +129,11 @@ def _reader(database: Database, connection: Connection[Any], where: DatabaseAddr
         sql = "SELECT id, generation, analyser, language FROM anabranch.corpora WHERE name = %s"
         found = connection.execute(sql, (where.corpus,)).fetchone()
     if found is None:
-        raise _missing(where)
+        raise _not_found_error(where)
     number, generation, indexed_by, language = found
     held = connection.execute("SELECT anabranch.holds_leaves(%s, %s)", (number, generation)).fetchone()
     if held is None or not held[0]:
-        raise _empty(where)
+        raise _empty_error(where)
     key = (where.database, where.corpus)
     known = _opened.get(key)
     if known is not None and (known.number, known.generation) == (number, generation):
@@ -156,12 +156,12 @@ def _embedder(facts: Mapping[str, str], where: DatabaseAddress) -> Embedder:
     )  # fmt: skip
 
 
-def _empty(where: DatabaseAddress) -> CorpusEmptyError:
+def _empty_error(where: DatabaseAddress) -> CorpusEmptyError:
     return CorpusEmptyError(f"The corpus {where.shown} holds no passage.", hint="Add documents to it.")
 
 
 @contextmanager
-def _locks_given_back(connection: Connection[Any]) -> Iterator[None]:
+def _release_locks(connection: Connection[Any]) -> Iterator[None]:
     """Give back what a connection holds before it is closed: the server notices that later than others may ask."""
     try:
         yield
@@ -170,7 +170,7 @@ def _locks_given_back(connection: Connection[Any]) -> Iterator[None]:
             connection.execute("SELECT pg_advisory_unlock_all()")
 
 
-def _missing(where: DatabaseAddress) -> CorpusNotFoundError:
+def _not_found_error(where: DatabaseAddress) -> CorpusNotFoundError:
     msg = f"There is no corpus at {where.shown}."
     return CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {where.shown}")
 

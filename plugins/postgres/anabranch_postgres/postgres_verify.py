@@ -82,26 +82,26 @@ def findings_of(snapshot: QueryableSnapshot, progress: Progress) -> Iterator[Fin
     ((generation, is_published, indexed_by, language),) = snapshot.rows(sql)
     found = _Words(None)
     if indexed_by:
-        yield from _of_settings(snapshot, indexed_by, language)
+        yield from _check_settings(snapshot, indexed_by, language)
         words = analyser(language)
         found.words = words if words.name == indexed_by else None
     total = snapshot.count() or 0
     for done, each in enumerate(snapshot.documents(), start=1):
-        yield from _of_document(snapshot, each, found)
+        yield from _check_document(snapshot, each, found)
         progress("documents", done, total)
     yield from (Finding("index", f"{counted(many, 'passage')} {said}") for said, many in found.wrong.items())
-    yield from _of_sums(snapshot, found)
-    yield from _of_generation(snapshot, generation, is_published=is_published)
-    yield from _of_vector_index(snapshot)
+    yield from _check_sums(snapshot, found)
+    yield from _check_generation(snapshot, generation, is_published=is_published)
+    yield from _check_vector_index(snapshot)
 
 
-def _of_settings(snapshot: QueryableSnapshot, indexed_by: str, language: str) -> Iterator[Finding]:
+def _check_settings(snapshot: QueryableSnapshot, indexed_by: str, language: str) -> Iterator[Finding]:
     named = snapshot.facts().get("language") or language
     if (should := analyser(named).name) != indexed_by:
         yield Finding("index", f"the words were counted by {indexed_by!r}, not {should!r}; the next ingest does it")
 
 
-def _of_document(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Words) -> Iterator[Finding]:
+def _check_document(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Words) -> Iterator[Finding]:
     name = each.name or f"document number {each.number}"
     if each.fault is not None:
         yield Finding("document", f"{name}: {each.fault}")
@@ -152,7 +152,7 @@ def _postings(
     return {(leaf, term): tuple(row) for leaf, term, *row in snapshot.rows(sql, terms=list(terms), leaves=list(leaves))}
 
 
-def _of_sums(snapshot: QueryableSnapshot, found: _Words) -> Iterator[Finding]:
+def _check_sums(snapshot: QueryableSnapshot, found: _Words) -> Iterator[Finding]:
     for said, sql in _SUMS.items():
         ((many,),) = snapshot.rows(sql)
         if many:
@@ -162,7 +162,7 @@ def _of_sums(snapshot: QueryableSnapshot, found: _Words) -> Iterator[Finding]:
         yield Finding("index", f"{counted(there - found.postings, 'posting')} of no passage")
 
 
-def _of_generation(snapshot: QueryableSnapshot, generation: int, *, is_published: bool) -> Iterator[Finding]:
+def _check_generation(snapshot: QueryableSnapshot, generation: int, *, is_published: bool) -> Iterator[Finding]:
     sql = (
         "SELECT count(*) FILTER (WHERE l.born > %(generation)s), count(*) FILTER (WHERE w.leaf IS NULL AND "
         "l.born <= %(generation)s) FROM anabranch.leaves l LEFT JOIN anabranch.leaf_words w "
@@ -179,7 +179,7 @@ def _of_generation(snapshot: QueryableSnapshot, generation: int, *, is_published
         yield Finding("index", f"{counted(uncounted, 'passage')} whose words are not counted")
 
 
-def _of_vector_index(snapshot: QueryableSnapshot) -> Iterator[Finding]:
+def _check_vector_index(snapshot: QueryableSnapshot) -> Iterator[Finding]:
     """Say where a search has to compare all vectors although there are many: it is slow, and right."""
     sql = (
         "SELECT count(*) > %(most)s, (SELECT indisvalid FROM pg_index WHERE indexrelid = "

@@ -12,11 +12,11 @@ import numpy as np
 from psycopg import Connection, DataError
 
 from anabranch.models.embedder import Vectors
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.writer_protocol import FileRecord, WriteResult
 from anabranch_postgres.packed_arrays import Integers, VectorRows, register_arrays
-from anabranch_postgres.postgres_index import forget_unused, publish, uncounted
+from anabranch_postgres.postgres_index import forget_unused, publish, uncount_words
 from anabranch_postgres.postgres_records import PostgresRecords
 
 # What goes with documents, and they themselves.
@@ -249,11 +249,11 @@ class PostgresWriter(PostgresRecords):
 
     def uncount(self, numbers: Sequence[int]) -> None:
         """Take documents, by their numbers, out of the counts of words before they are removed."""
-        uncounted(self.connection, self.corpus, numbers)
+        uncount_words(self.connection, self.corpus, numbers)
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
         """Have searches find what was written."""
         # Forgetting waits for the next run: somebody has pressed Ctrl-C and wants to go.
-        publish(self.connection, self.corpus, settled_language(self), progress)
+        publish(self.connection, self.corpus, resolve_language(self), progress)
         if not quick:
             forget_unused(self.connection, self.corpus)

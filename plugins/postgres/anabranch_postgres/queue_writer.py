@@ -99,7 +99,7 @@ class PostgresQueue(PostgresWriter):
                     if file.path in self._taken:
                         self.fail(job, _TAKEN, again=True)
                     else:
-                        self.settle(job, file.path)
+                        self.finish_file(job, file.path)
         return written
 
     def _lost(self, paths: set[str]) -> set[str]:
@@ -204,15 +204,15 @@ class PostgresQueue(PostgresWriter):
         )
         state = "todo" if again and job.tries < TRIES else "failed"
         pause = PAUSE * job.tries
-        self.connection.execute(sql, (state, _short(error), pause, self.corpus, job.id, self._worker))
+        self.connection.execute(sql, (state, _shorten(error), pause, self.corpus, job.id, self._worker))
         self._drop(job)
 
     def note(self, job: QueuedFile, remark: str) -> None:
         """Keep a remark with a job, the first one of it."""
         sql = "UPDATE anabranch.jobs SET error = %s WHERE corpus = %s AND id = %s AND worker = %s AND error = ''"
-        self.connection.execute(sql, (_short(remark), self.corpus, job.id, self._worker))
+        self.connection.execute(sql, (_shorten(remark), self.corpus, job.id, self._worker))
 
-    def settle(self, job: QueuedFile, path: str) -> None:
+    def finish_file(self, job: QueuedFile, path: str) -> None:
         """End a job if that was the last file in it which nothing was said of yet."""
         left = self._left.get(job.id)
         if left is None:
@@ -261,5 +261,5 @@ class PostgresQueue(PostgresWriter):
             self._job_of.pop(path, None)
 
 
-def _short(error: str) -> str:
+def _shorten(error: str) -> str:
     return error.replace("\0", "")[:LONGEST_ERROR]

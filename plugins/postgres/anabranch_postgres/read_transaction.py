@@ -22,7 +22,7 @@ class SqlStatement(NamedTuple):
     parameters: tuple[Any, ...] = ()
 
 
-def answers(
+def run_statements(
     connection: Connection[Any], corpus: int, access: Sequence[str], statements: Sequence[SqlStatement]
 ) -> list[list[tuple[Any, ...]]]:
     """Run statements that see one moment; return the rows of each.

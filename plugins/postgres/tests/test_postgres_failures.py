@@ -29,7 +29,7 @@ from anabranch.store.corpus_address import shown_address
 from anabranch.store.maintenance import overview, remove, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus, open_writer
-from anabranch_conformance.corpus_contents import DOCUMENTS, note, settle, take_in
+from anabranch_conformance.corpus_contents import DOCUMENTS, keep_facts, note, take_in
 from anabranch_postgres import connection_pool, postgres_schema
 from anabranch_postgres.connection_pool import CONNECTIONS, Database
 from anabranch_postgres.database_address import parse_address
@@ -300,7 +300,7 @@ def test_a_reader_cannot_write(database: str, corpus: str) -> None:
 def test_a_document_that_cannot_be_stored_costs_itself(corpus: str) -> None:
     broken = DOCUMENTS[0].__class__("bad.md", "Bad\0title", DOCUMENTS[0].blocks, {}, (), "bad.md")
     with open_writer(corpus) as writer:
-        settle(writer)
+        keep_facts(writer)
         result = take_in(writer, {"/notes": [DOCUMENTS[0], broken]})
         writer.publish()
         assert [refused.document.source for refused, _ in result.refused] == ["bad.md"]

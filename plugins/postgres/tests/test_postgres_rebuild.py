@@ -139,7 +139,7 @@ def test_who_searches_meanwhile_finds_what_was_there_and_a_kill_repeats_no_embed
 
     with monkeypatch.context() as patch:
         patch.setattr(postgres_store, "_embedder", counting)
-        patch.setattr(postgres_rebuild, "let_see", killed)
+        patch.setattr(postgres_rebuild, "publish_changes", killed)
         with pytest.raises(KeyboardInterrupt):
             rebuild(corpus)
         assert embedded == [1]

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from anabranch.errors import CorpusNotFoundError
-from anabranch.store.connections import read_only
+from anabranch.store.connections import connect_read_only
 from anabranch.store.index.manifest import (
-    current,
+    current_name,
     home_of,
     read_dead,
     read_manifest,
@@ -23,7 +23,7 @@ from anabranch.store.index.manifest import (
 )
 from anabranch.store.index.segment import Segment, seal
 from anabranch.store.maintenance import examine, verify
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from tests.store.maintenance.conftest import Change, Sources
 
 A_MD = "(SELECT doc_id FROM documents WHERE source = 'a.md')"
@@ -107,7 +107,7 @@ def test_a_database_that_is_none_is_said(corpus: Path, content: bytes) -> None:
 
 def altered(corpus: Path, alter: Callable[[Path], None]) -> None:
     """Change the files of the only segment and seal it again, as a defect in making it would have left them."""
-    manifest = read_manifest(corpus, str(current(corpus)))
+    manifest = read_manifest(corpus, str(current_name(corpus)))
     home = segment_home(corpus, manifest.segments[0])
     alter(home)
     (home / "segment.json").unlink()
@@ -141,7 +141,7 @@ def double(home: Path) -> None:
 def test_an_index_that_is_another_than_the_documents_is_found(
     corpus: Path, alter: Callable[[Path], None], said: str
 ) -> None:
-    assert len(Segment(segment_home(corpus, read_manifest(corpus, str(current(corpus))).segments[0])).ids) == 6
+    assert len(Segment(segment_home(corpus, read_manifest(corpus, str(current_name(corpus))).segments[0])).ids) == 6
     altered(corpus, alter)
     problems = verify(corpus)
     assert said in problems
@@ -175,12 +175,12 @@ def test_an_index_that_is_behind_is_a_remark_because_the_next_search_brings_it_u
 
 
 def test_what_a_writer_has_not_published_yet_is_no_fault(corpus: Path) -> None:
-    with writing(corpus):
+    with hold_write_lock(corpus):
         assert examine(corpus) == []
 
 
 def test_it_waits_for_no_reader(corpus: Path) -> None:
-    reader = read_only(corpus / "corpus.db")
+    reader = connect_read_only(corpus / "corpus.db")
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM documents").fetchone()
     assert verify(corpus) == []
@@ -197,4 +197,4 @@ def test_a_moved_corpus_is_the_same(corpus: Path, tmp_path: Path) -> None:
     moved.parent.mkdir()
     corpus.rename(moved)
     assert verify(moved) == []
-    assert json.loads((home_of(moved, str(current(moved))) / "manifest.json").read_text())["number"] == 1
+    assert json.loads((home_of(moved, str(current_name(moved))) / "manifest.json").read_text())["number"] == 1

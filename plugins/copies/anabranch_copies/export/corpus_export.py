@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
-from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import Sizes, check_sizes
 from anabranch.errors import CorpusDamagedError, SettingsError
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_snapshot import CorpusSnapshot
@@ -150,6 +150,6 @@ def _write(out: BinaryIO, line: Header | ExportLine) -> None:
 
 def _sizes(text: str) -> Sizes | None:
     try:
-        return checked_sizes(json.loads(text))
+        return check_sizes(json.loads(text))
     except (ValueError, TypeError, SettingsError):
         return None

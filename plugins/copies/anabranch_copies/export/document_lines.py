@@ -14,7 +14,7 @@ from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.models.embedder import Vectors
 from anabranch.readers.document import Block, Document, Level
 from anabranch.store.records import Grown, facts_of, rows_of
-from anabranch.store.stored_document import StoredChunk, StoredDocument, fault, is_vector
+from anabranch.store.stored_document import StoredChunk, StoredDocument, find_fault, is_vector
 from anabranch.text.normalization import clean_counted
 from anabranch_copies.export.json_lines import DocumentLine
 
@@ -106,7 +106,7 @@ def _must_be_whole(grown: Grown, line: DocumentLine) -> None:
     facts: dict[str, Any] = {"number": 0, "born": 0, **facts_of(grown)}
     document = StoredDocument(**facts)
     chunks = [StoredChunk(*row) for row in rows_of(document.doc_id, grown)]
-    if (why := fault(document, chunks)) is not None:
+    if (why := find_fault(document, chunks)) is not None:
         raise ValueError(why)
     if (reached := chunks[-1].end if chunks else 0) != len(line.text):
         raise ValueError(f"a passage is missing at character {reached}")

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StringConstraints, TypeAdapter, ValidationError
 
-from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import Sizes, check_sizes
 
 CHECKSUM = "line_sha256"
 LONGEST = 1 << 30
@@ -61,7 +61,7 @@ class Header(BaseModel):
     version: Literal[1] = 1
     embedder: str
     dimension: WholeNumber
-    sizes: Annotated[Sizes, AfterValidator(checked_sizes)] | None
+    sizes: Annotated[Sizes, AfterValidator(check_sizes)] | None
     language: str
     documents: WholeNumber | None
     vectors: StrictBool

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from anabranch.errors import CorpusUnreachableError, UserError
 from anabranch.readers.corpus_marker import DATABASE, POINTER
-from anabranch.store.corpus_folder import names_in
+from anabranch.store.corpus_folder import list_names
 from anabranch.store.index.segment import sync
 from anabranch_copies.replica.object_store import FILES, digest_of_bytes
 
@@ -27,7 +27,7 @@ def check_target(folder: Path) -> None:
         UserError: The folder holds others.
     """
     # What a first publication has sent before it was killed is no other file.
-    if (folder / DATABASE).exists() or names_in(folder) - {POINTER, FILES}:
+    if (folder / DATABASE).exists() or list_names(folder) - {POINTER, FILES}:
         msg = f"The folder {str(folder)!r} holds other files; a published corpus needs a folder of its own."
         raise UserError(msg, hint="Name a folder that is empty, or not there yet.")
 

@@ -33,7 +33,7 @@ from anabranch.errors import (
 )
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_handles import embedder_of
-from anabranch.store.index.manifest import below, home_of, read_manifest
+from anabranch.store.index.manifest import home_of, list_folder, read_manifest
 from anabranch.store.index.segment import sha256, sync
 from anabranch.store.index.segment_index import Index
 from anabranch.store.schema import VERSION
@@ -187,7 +187,7 @@ class LocalCopy:
         return None
 
     def _homes(self) -> list[Path]:
-        return below(self._folder / "generations")
+        return list_folder(self._folder / "generations")
 
     @staticmethod
     def _catalog_of(home: Path) -> Catalog | None:
@@ -219,6 +219,6 @@ class LocalCopy:
                 shutil.rmtree(home, ignore_errors=True)
         catalogs = [catalog for home in self._homes() if (catalog := self._catalog_of(home))]
         used = {Path(path).parts[1] for catalog in catalogs for path in catalog.index}
-        for segment in below(self._folder / "segments"):
+        for segment in list_folder(self._folder / "segments"):
             if segment.name not in used:
                 shutil.rmtree(segment, ignore_errors=True)

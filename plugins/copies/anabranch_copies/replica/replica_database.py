@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from anabranch.store.connections import read_only
+from anabranch.store.connections import connect_read_only
 from anabranch.store.schema import CHUNK_INDEXES, CHUNKS, DOCUMENTS, FILES, META, VERSION
 from anabranch_copies.replica.passage_archive import read_documents, read_lines
 from anabranch_copies.replica.pointer import Catalog
@@ -47,7 +47,7 @@ def build_database(file: Path, catalog: Catalog, alive: Mapping[int, int], fetch
         else:
             # By SQLite and not as a file: a process that closes a database which it has read by other means loses its
             # locks on it (fcntl), and with them what says that somebody reads it.
-            with closing(read_only(former.database)) as source:
+            with closing(connect_read_only(former.database)) as source:
                 source.backup(connection)
         # Nobody reads it before it is finished, and one that is not finished is made anew.
         connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON;")

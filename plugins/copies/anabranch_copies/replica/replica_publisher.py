@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 from anabranch.errors import AnabranchError, CorpusDamagedError, IndexDamagedError, OperationError, SettingsError
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.connections import read_only
+from anabranch.store.connections import connect_read_only
 from anabranch.store.corpus_address import StrPath, folder_of, scheme_of
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_facts import facts_in
-from anabranch.store.corpus_folder import must_exist
-from anabranch.store.index.manifest import Manifest, current, home_of, segment_home
+from anabranch.store.corpus_folder import require_corpus
+from anabranch.store.index.manifest import Manifest, current_name, home_of, segment_home
 from anabranch.store.index.publisher import publish
-from anabranch.store.index.segment import Segment, damaged, read_facts, sha256
+from anabranch.store.index.segment import Segment, damage_error, read_facts, sha256
 from anabranch.store.schema import VERSION
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch_copies.replica.folder_objects import check_target
 from anabranch_copies.replica.object_address import objects_at
 from anabranch_copies.replica.object_store import ObjectStore, digest_in, fetch, name_of
@@ -104,7 +104,7 @@ def publish_replica(corpus: StrPath, target: StrPath, *, anew: bool = False, wai
         UserError: The target is a folder with other files.
         SettingsError: The target holds another corpus, or a later generation of this one; or it refuses who asks.
     """
-    folder, objects = must_exist(corpus), objects_at(target)
+    folder, objects = require_corpus(corpus), objects_at(target)
     if scheme_of(target) == "file":
         check_target(folder_of(target))
     with TemporaryDirectory(prefix="anabranch-") as scratch:
@@ -121,7 +121,7 @@ def publish_replica(corpus: StrPath, target: StrPath, *, anew: bool = False, wai
                     made = _made(upload, snapshot, before, anew=anew)
                 except (FileNotFoundError, IndexDamagedError):
                     # A writer has published twice since, and swept away what was being sent.
-                    if current(folder) == snapshot.name:
+                    if current_name(folder) == snapshot.name:
                         raise
                     continue
             if upload.seconds > KEPT:
@@ -172,7 +172,7 @@ class _Upload:
             return there
         found = sha256(file)
         if digest is not None and found != digest:
-            raise damaged(f"The index file {file} is not what was written.")
+            raise damage_error(f"The index file {file} is not what was written.")
         if there := self._there(found):
             return there
         name = name_of(found, self._session)
@@ -187,14 +187,14 @@ class _Upload:
 
 @contextmanager
 def _snapshot(folder: Path, wait: float) -> Iterator[_Snapshot]:
-    with writing(folder, wait=wait):
+    with hold_write_lock(folder, wait=wait):
         with closing(CorpusDatabase(folder)) as database:
             # What a run that died has left behind: index and documents have to be of the same moment.
             manifest = publish(database)
             if database.meta(CORPUS_ID) is None:
                 database.keep_meta({CORPUS_ID: secrets.token_hex(16)})
         # The lock is held until the transaction has begun, and no longer: from then on it sees nothing of writers.
-        connection = read_only(folder / DATABASE)
+        connection = connect_read_only(folder / DATABASE)
         connection.execute("BEGIN")
         facts = facts_in(connection)
     with closing(connection):

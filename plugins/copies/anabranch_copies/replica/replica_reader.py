@@ -12,7 +12,7 @@ from pathlib import Path
 from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusUnreachableError
 from anabranch.models.embedder import Embedder
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.connections import Connections, read_only
+from anabranch.store.connections import Connections, connect_read_only
 from anabranch.store.corpus_folder import size_of
 from anabranch.store.corpus_snapshot import Listed, Overview
 from anabranch.store.index.manifest import home_of
@@ -64,7 +64,7 @@ class ReplicaConnections(Connections):
         self.damaged = False
         self._freshness = freshness
         # SQLite's own lock says to all processes that somebody reads this, and goes with a process that is killed.
-        lease = read_only(home / DATABASE)
+        lease = connect_read_only(home / DATABASE)
         lease.execute("BEGIN")
         lease.execute("SELECT count(*) FROM meta").fetchone()
         self._let_go = weakref.finalize(self, lease.close)

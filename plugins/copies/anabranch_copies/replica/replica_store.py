@@ -15,7 +15,7 @@ from anabranch.models.lru import LRU
 from anabranch.safety.operator import operator
 from anabranch.store.corpus_address import StrPath, read_only_error
 from anabranch.store.corpus_snapshot import CorpusSnapshot
-from anabranch.store.stores import let_go
+from anabranch.store.stores import forget_readers
 from anabranch.store.writer_protocol import CorpusWriter
 from anabranch_copies.replica.local_copy import LocalCopy
 from anabranch_copies.replica.object_address import objects_at
@@ -136,4 +136,4 @@ def _reader(address: str) -> ReplicaReader:
 def forget(address: StrPath) -> None:
     """Let go of a copy in this process; its files stay."""
     _followers.pop(str(address))
-    let_go(address)
+    forget_readers(address)

@@ -14,7 +14,7 @@ from anabranch.errors import CorpusLockedError, CorpusNotFoundError, SettingsErr
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance import remove, verify
 from anabranch.store.stores import open_corpus, open_snapshot
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch_copies.export import copy_corpus
 from plugins.copies.tests.export.conftest import rows_of, vectors_of
 from tests.cli.conftest import Run, run  # noqa: F401  # a fixture
@@ -96,7 +96,7 @@ def test_an_empty_corpus_stays_empty(corpus: Path, tmp_path: Path) -> None:
 
 def test_a_second_writer_is_refused(corpus: Path, tmp_path: Path) -> None:
     copy_corpus(corpus, tmp_path / "new")
-    with writing(tmp_path / "new"), pytest.raises(CorpusLockedError):
+    with hold_write_lock(tmp_path / "new"), pytest.raises(CorpusLockedError):
         copy_corpus(corpus, tmp_path / "new")
 
 

@@ -23,7 +23,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance import remove, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch_copies.export import ImportReport, export_corpus, import_corpus, line_import
 from anabranch_copies.export import corpus_import as importing
 from anabranch_copies.export.json_lines import line_of, record_of
@@ -315,7 +315,7 @@ def test_an_empty_corpus_stays_empty(corpus: Path, tmp_path: Path) -> None:
 
 def test_a_second_writer_is_refused(corpus: Path) -> None:
     records = exported(corpus)
-    with writing(corpus), pytest.raises(CorpusLockedError):
+    with hold_write_lock(corpus), pytest.raises(CorpusLockedError):
         imported(records, corpus)
 
 

@@ -51,7 +51,7 @@ class ClaimedFiles:
             jobs = self._queue.claim(CLAIMED, options=options, but=self._had, alone=False)
             self._had |= {job.id for job in jobs}
 
-    def of(self, number: int) -> tuple[QueuedFile, str]:
+    def find_job(self, number: int) -> tuple[QueuedFile, str]:
         """Return the job of the file of that number, and what the corpus knows the file by."""
         return self._items[number]
 
@@ -61,12 +61,12 @@ class ClaimedFiles:
         Raises:
             OSError: It cannot be looked at.
         """
-        job, path = self.of(number)
+        job, path = self.find_job(number)
         return ChangeCheck(self._queue, job.access[path], inherits=False).look(number, found, folders)
 
     def _files_of(self, job: QueuedFile) -> Iterator[FoundFile | Failure]:
         missing = set(job.access)
-        for item in self._gathered(job):
+        for item in self._gather(job):
             path = identity_of(item) if isinstance(item, FoundFile) else _identity(job, item)
             if path in missing or path == job.path:
                 missing.discard(path)
@@ -76,9 +76,9 @@ class ClaimedFiles:
                 item.discard()  # a member that is as it was
         for path in missing:
             self._queue.note(job, "a file in it was not there any more")
-            self._queue.settle(job, path)
+            self._queue.finish_file(job, path)
 
-    def _gathered(self, job: QueuedFile) -> Gathered:
+    def _gather(self, job: QueuedFile) -> Gathered:
         if is_url(job.path):
             return from_addresses([job.path], self._folder, private_urls=self._private_urls)
         # Where it lay behind all links when it was queued: a link that was put there since is not followed.
@@ -93,35 +93,35 @@ def _identity(job: QueuedFile, failure: Failure) -> str:
 class QueueTally(Tally):
     """Says of each file to the queue what became of it, and counts."""
 
-    def __init__(self, queue: QueueWriter, files: ClaimedFiles, told: Callable[[FileRow], None]) -> None:
-        """Tell `told` of every failure."""
+    def __init__(self, queue: QueueWriter, files: ClaimedFiles, listener: Callable[[FileRow], None]) -> None:
+        """Tell `listener` of every failure."""
         super().__init__()
         self.counts: Counter[Status] = Counter()
         self._queue = queue
         self._files = files
-        self._told = told
+        self._listener = listener
 
     def add(self, number: int, row: FileRow) -> None:
         """Tell what became of a file; nothing of it is kept here, where millions pass."""
         self._count(row)
-        self._queue.settle(*self._files.of(number))
+        self._queue.finish_file(*self._files.find_job(number))
 
     def fail(self, number: int, source: str, reason: str, message: str) -> None:
         """Tell that a file cannot be read."""
-        job, path = self._files.of(number)
+        job, path = self._files.find_job(number)
         self._count(FileRow(source, "failed", f"{reason}: {message}"))
         if job.path in job.access:
             self._queue.fail(job, f"{reason}: {message}", again=reason in TRIED_AGAIN)
         else:
             self._queue.note(job, f"{source}: {reason}: {message}")
-            self._queue.settle(job, path)
+            self._queue.finish_file(job, path)
 
     def fail_part(self, number: int, file: str, source: str, reason: str, message: str) -> None:  # noqa: ARG002
         """Tell that a part of a file cannot be read."""
-        self._told(FileRow(source, "failed", f"{reason}: {message}"))
-        self._queue.note(self._files.of(number)[0], f"{source}: {reason}: {message}")
+        self._listener(FileRow(source, "failed", f"{reason}: {message}"))
+        self._queue.note(self._files.find_job(number)[0], f"{source}: {reason}: {message}")
 
     def _count(self, row: FileRow) -> None:
         self.counts[row.status] += 1
         if row.status == "failed":
-            self._told(row)
+            self._listener(row)

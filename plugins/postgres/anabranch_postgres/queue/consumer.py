@@ -51,7 +51,7 @@ def work(
     lease: float = LEASE,
     patience: float = PATIENCE,
     progress: Progress = silent,
-    told: Callable[[FileRow | str], None] = lambda _: None,
+    listener: Callable[[FileRow | str], None] = lambda _: None,
 ) -> WorkReport:
     """Take in queued files until no worker has any left; whoever finds that publishes what was written.
 
@@ -63,7 +63,7 @@ def work(
         lease: Seconds for which jobs are this worker's without a sign of life.
         patience: Seconds to wait for a database that has gone away.
         progress: Told how far it is; the stages are 'files', 'passages' and 'index'.
-        told: Told each failure, and what the worker waits for.
+        listener: Told each failure, and what the worker waits for.
 
     Raises:
         SettingsError: The corpus is a folder, or in a store to which one writes at a time.
@@ -72,7 +72,7 @@ def work(
         CorpusUnreachableError: Its database does not answer, or for too long not any more.
         ModelError: A hosted embedder failed; the jobs go back into the queue.
     """
-    worker = _Worker(corpus, embedder, base_url, passwords, progress, told)
+    worker = _Worker(corpus, embedder, base_url, passwords, progress, listener)
     began = time.perf_counter()
     opened = partial(open_queue, corpus, worker=f"{socket.gethostname()} {uuid4().hex[:12]}", lease=lease)
     with opened() as queue:  # what is wrong from the beginning is said at once, and not waited for
@@ -91,13 +91,13 @@ def work(
             if time.monotonic() - lost_at > patience:
                 raise
             pause = min(2 * pause, _LONGEST_PAUSE)
-            told(f"{error.message} Trying again in {pause:g} seconds.")
+            listener(f"{error.message} Trying again in {pause:g} seconds.")
             time.sleep(pause)
     worker.report.seconds = time.perf_counter() - began
     return worker.report
 
 
-def _claimed(queue: QueueWriter) -> list[QueuedFile]:
+def _claim(queue: QueueWriter) -> list[QueuedFile]:
     # Suspects last, and each by itself.
     return queue.claim(CLAIMED, options="", but=(), alone=False) or queue.claim(1, options="", but=(), alone=True)
 
@@ -112,7 +112,7 @@ class _Worker:
         base_url: str | None,
         passwords: tuple[str, ...],
         progress: Progress,
-        told: Callable[[FileRow | str], None],
+        listener: Callable[[FileRow | str], None],
     ) -> None:
         self.is_over = False
         self.report = WorkReport()
@@ -120,12 +120,12 @@ class _Worker:
         self._embedder = (embedder, base_url)
         self._passwords = passwords
         self._progress = progress
-        self._told = told
+        self._listener = listener
 
     def work_on(self, queue: QueueWriter) -> None:
         """Wait for jobs and do those of one run; or publish, if nobody has any."""
         queue.release()  # what a connection that was lost has left
-        while not (jobs := _claimed(queue)):
+        while not (jobs := _claim(queue)):
             state = queue.state()
             if state.is_idle and state.published:
                 self.is_over = True
@@ -144,7 +144,7 @@ class _Worker:
 
     def _take(self, queue: QueueWriter, files: ClaimedFiles, options: RunOptions) -> None:
         report = IngestReport()
-        tally = QueueTally(queue, files, self._told)
+        tally = QueueTally(queue, files, self._listener)
         made, sizes = settings_of(queue, *self._embedder)
         source = QueueSource(files, queue.is_replaced, tally, _AHEAD)
         reading = options.reading(self._passwords)

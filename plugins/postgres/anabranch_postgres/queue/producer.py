@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import Sizes, check_sizes
 from anabranch.errors import ReadingError, SettingsError
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
@@ -19,7 +19,7 @@ from anabranch.ingestion.sources import Gathered, gathered
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, READERS, ReadOptions, read
 from anabranch.readers.document import Failure
-from anabranch.store.corpus_address import StrPath, paths_of
+from anabranch.store.corpus_address import StrPath, list_paths
 from anabranch.store.file_identity import archives_of, is_gone
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import FileRecord, Progress, silent
@@ -74,7 +74,7 @@ def enqueue(
         msg = "No password is kept with what is queued."
         raise SettingsError(msg, hint="Give it to the workers: anabranch work --password ...")
     if sizes is not None:
-        sizes = checked_sizes(sizes)
+        sizes = check_sizes(sizes)
     if embedder:
         load_embedder(embedder, base_url)
     if language:
@@ -83,7 +83,7 @@ def enqueue(
     run = RunOptions(options.ocr, options.ocr_languages, most.seconds, most.bytes, private_urls)
     report = IngestReport()
     asked = gathered(
-        paths_of(paths), archives=archives, follow_links=follow_links, private_urls=private_urls, crawl=crawl
+        list_paths(paths), archives=archives, follow_links=follow_links, private_urls=private_urls, crawl=crawl
     )
     opened = partial(open_queue, corpus, worker=uuid4().hex, lease=LEASE)
     opened()  # a store of another kind is refused before anything is looked for
@@ -159,9 +159,9 @@ class _Queuing:
         else:
             self._add(seen)
 
-    def _add(self, seen: Arrival) -> None:
+    def _add(self, arrival: Arrival) -> None:
         """Put a file with those that are queued next; one in an archive with the archive."""
-        record, found = seen.record, seen.found
+        record, found = arrival.record, arrival.found
         archives = archives_of(record.path) if found.is_copy else ()
         whole = next((self._places[path] for path in archives if path in self._places), found)
         path = identity_of(whole)
@@ -176,7 +176,7 @@ class _Queuing:
         job = self._jobs.get(path) or QueuedFile(path, place, storable(whole.source), self._options, {})
         access = {**job.access, record.path: list(record.access)}
         self._jobs[path] = job._replace(access=access, gone=[*job.gone, *gone])
-        self._numbers.setdefault(path, (seen.number, tuple(seen.notes)))
+        self._numbers.setdefault(path, (arrival.number, tuple(arrival.notes)))
 
     def _send(self) -> None:
         """Queue what has come together; the files that are as they were get their new stamps."""

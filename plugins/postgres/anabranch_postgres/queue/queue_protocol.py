@@ -119,7 +119,7 @@ class QueueWriter(CorpusWriter, Protocol):
         """Keep a remark with a job."""
         ...
 
-    def settle(self, job: QueuedFile, path: str) -> None:
+    def finish_file(self, job: QueuedFile, path: str) -> None:
         """End a job if that was the last file in it which nothing was said of yet; `write` does so by itself."""
         ...
 

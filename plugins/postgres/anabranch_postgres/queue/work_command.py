@@ -34,9 +34,9 @@ def work(
     anabranch work --corpus 'postgresql://anna@db.example.org/documents#notes'
     """
     from anabranch.cli.settings_options import context_of
-    from anabranch_postgres.queue.queue_view import work_shown
+    from anabranch_postgres.queue.queue_view import run_worker
 
     # What stops a container or a service is to give the jobs back as Ctrl-C does; after a kill they wait for the lease.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     address = context_of(corpus=corpus).corpus
-    raise typer.Exit(work_shown(address, embedder or "", base_url, tuple(password or ())))
+    raise typer.Exit(run_worker(address, embedder or "", base_url, tuple(password or ())))

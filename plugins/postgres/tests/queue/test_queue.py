@@ -96,7 +96,7 @@ def test_tags_and_members_of_archives_and_unreadable_files(corpus: str, folder: 
     rows = dict(queue(folder, corpus, model, access=["staff"], archives=True))
     assert (rows["old.zip"], rows["film.mp4"], rows["empty.txt"]) == ("queued", "skipped", "queued")
     told: list[str] = []
-    report = work(corpus, told=lambda what: told.append(what if isinstance(what, str) else what.source))
+    report = work(corpus, listener=lambda what: told.append(what if isinstance(what, str) else what.source))
     assert report.counts == {"added": 15, "failed": 2}
     assert sorted(told) == ["empty.txt", "old.zip!/bad.pdf"]
     after = state(corpus)
@@ -190,7 +190,7 @@ def test_a_disk_that_is_full_and_a_database_that_is_gone_for_a_while(
 
     monkeypatch.setattr(queue_writer.PostgresQueue, "_finish", fails)
     told: list[Any] = []
-    work(corpus, told=told.append)
+    work(corpus, listener=told.append)
     assert len(told) == 2
     assert all("Trying again" in said for said in told)
     ingest(folder, f"{corpus}-alone", embedder=model, sizes=SIZES)
