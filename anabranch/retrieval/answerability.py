@@ -100,7 +100,7 @@ def judge(
     covered = max(term_coverage(terms, passage, idf, light) for passage in passages) if terms else WORDLESS
     said = [f"one passage holds {covered:.0%} of the question's words, weighted by rarity"] if terms else []
     if cosine is not None:
-        said.append(f"the nearest passage has a likeness in meaning of {cosine:.2f} of 1")
+        said.append(f"closest passage: cosine {cosine:.2f}")
     sure = confidence(cosine=cosine, covered=covered)
     said.append(f"confidence {sure:.2f}")
     return EvidenceJudgement("enough" if sure >= SURE else "thin", tuple(said), missing, sure, covered)

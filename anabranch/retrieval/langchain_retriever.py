@@ -32,8 +32,8 @@ def installed_retriever(name: str) -> BaseRetriever:
     """
     retriever = RETRIEVERS.get(name)()
     if not isinstance(retriever, BaseRetriever):
-        msg = f"The package that adds the retriever {name!r} makes no retriever of LangChain but {retriever!r}."
-        raise SettingsError(msg, hint="Its entry point names a subclass of langchain_core's BaseRetriever.")
+        msg = f"The package that adds the retriever {name!r} returns {retriever!r}, which is not a LangChain retriever."
+        raise SettingsError(msg, hint="Its entry point must name a subclass of langchain_core's BaseRetriever.")
     return retriever
 
 

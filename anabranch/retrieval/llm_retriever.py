@@ -44,7 +44,7 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
     """
     if not isinstance(corpus, Outlines):
         msg = "The retriever 'llm' reads a corpus document by document, and its store does not list them."
-        raise SettingsError(msg, hint="Leave it out of `retrievers`.")
+        raise SettingsError(msg, hint="Remove it from `retrievers`.")
     # One more than may be read: that is enough to tell that there is more.
     most = reach.batch * reach.calls
     documents = [one for one in await corpus.outlines(scope, most + 1) if one.leaves]
@@ -57,7 +57,7 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
         documents = await _choose(corpus, scope, documents, ask, reach.batch)
         most = reach.batch * (reach.calls - used)
         if sum(one.leaves for one in documents) > most:
-            note_failure(f"of the documents it chose, it read the first {most:,} passages")
+            note_failure(f"it read only the first {most:,} passages of the documents it chose")
     elif passages > most:
         raise _too_large(f"{passages:,} passages or more", reach)
     chunks = await _passages(corpus, scope, documents, most)
@@ -104,7 +104,7 @@ async def _scores(texts: Sequence[str], ask: Ask, batch: int) -> dict[int, float
 def _too_large(size: str, reach: Reach) -> SettingsError:
     most = reach.batch * reach.calls
     return SettingsError(
-        f"The retriever 'llm' reads at most {most:,} texts for a question, {reach.calls} calls of {reach.batch}, and "
-        f"what is searched has {size}.",
+        f"The retriever 'llm' reads at most {most:,} texts for a question ({reach.calls} calls of {reach.batch} texts), "
+        f"and there are {size}.",
         hint="Narrow it with filters, give the documents a `summary`, or use bm25 and dense.",
     )

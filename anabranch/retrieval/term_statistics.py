@@ -16,7 +16,7 @@ async def idf_of(corpus: CorpusReader, words: Sequence[str], scope: Scope) -> di
     """
     if isinstance(corpus, TermStatistics):
         return await corpus.idf(words, scope)
-    note_failure("the store does not tell how rare words are: all of them count the same")
+    note_failure("the store does not report word rarity: all words count the same")
     return {term: 1.0 for terms in await corpus.analyse(words) for term in terms}
 
 

@@ -80,7 +80,7 @@ class Connections:
             self._idle.append(connection)
 
     def _corpus_missing(self) -> CorpusNotFoundError:
-        msg = f"The corpus at {self._database.parent} is not there any more."
+        msg = f"The corpus at {self._database.parent} no longer exists."
         return CorpusNotFoundError(msg, hint="It was moved or removed: open it where it is now.")
 
 
@@ -114,7 +114,7 @@ def connect_read_only(database: Path) -> sqlite3.Connection:
         # log, it must not be passed over.
         if _has_log(database):
             msg = f"The log of {database} cannot be read: {error}."
-            hint = "It holds documents: open the corpus once where its folder can be written to and has room."
+            hint = "It holds documents: open the corpus once where its folder is writable and has room."
             raise OperationError(msg, hint=hint) from error
         return sqlite3.connect(
             f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None, factory=_Unguarded

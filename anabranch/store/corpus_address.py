@@ -42,7 +42,7 @@ def shown_address(corpus: StrPath) -> str:
 
 def read_only_error(corpus: StrPath) -> SettingsError:
     """Return what is said to somebody who wants to change a published corpus, or needs its folder."""
-    hint = "Do it where the corpus is written, then publish it: anabranch corpus publish TARGET --corpus FOLDER"
+    hint = "Change the corpus that it was published from, then publish it again: anabranch corpus publish TARGET --corpus FOLDER"
     return SettingsError(f"{shown_address(corpus)!r} is a published corpus, which can only be read.", hint=hint)
 
 
@@ -56,8 +56,8 @@ def folder_of(corpus: StrPath) -> Path:
     if (scheme := scheme_of(corpus)) == "s3":
         raise read_only_error(corpus)
     if scheme != "file":
-        msg = f"This works on the folder of a corpus; {shown_address(corpus)!r} is in a store of the kind {scheme!r}."
-        raise SettingsError(msg, hint=f"Give a folder; one of that name is written ./{shown_address(corpus)}")
+        msg = f"This needs a corpus in a folder; {shown_address(corpus)!r} is in a store of the kind {scheme!r}."
+        raise SettingsError(msg, hint=f"Give a folder; to name a folder like that, write ./{shown_address(corpus)}")
     if isinstance(corpus, str) and _SCHEME.match(corpus):
         # `file:` addresses are URLs: a blank in the path is %20, and a drive on Windows stands behind a slash.
         return Path(url2pathname(urlsplit(corpus).path))
@@ -79,7 +79,7 @@ def _check_path(path: StrPath) -> StrPath:
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
         msg = f"A path has to be text or a Path, not {type(text).__name__}: {text!r}."
-        raise UserError(msg, hint="Give one such path, or a list of them where several are taken.")
+        raise UserError(msg, hint="Give one path, or a list where several are allowed.")
     if not text:
         # It would be the current folder, which is what an unset variable must not mean.
         raise UserError("A path is empty.", hint="For the current folder, give '.'.")

@@ -49,7 +49,7 @@ def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> Corpus
     # there is nothing to mix yet, so a first run that failed can be repeated with another embedder.
     if not writer.is_empty() and writer.meta("embedder") != model.name:
         msg = f"The corpus was made with the embedder {writer.meta('embedder')!r}, not {model.name!r}."
-        hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"
+        hint = f"Leave --embedder out, or embed it again: anabranch corpus rebuild --embedder {spec}"
         raise EmbedderMismatchError(msg, hint=hint)
     return CorpusEmbedder(model, spec, url)
 
@@ -64,7 +64,7 @@ def embedder_of_vectors(spec: str, base_url: str, name: str, *, where: str, hint
         embedder = load_embedder(spec, base_url or None)
     except (SettingsError, OSError) as error:  # its folder may not be readable
         why = error.message if isinstance(error, SettingsError) else str(error)
-        msg = f"The embedder {spec!r} of the corpus {where} cannot be had here: {why}"
+        msg = f"The embedder {spec!r} of the corpus {where} is not available here: {why}"
         raise EmbedderMismatchError(msg, hint=hint) from error
     if embedder.name != name:
         msg = f"The corpus {where} was made with the embedder {name!r}; here it is {embedder.name!r}."

@@ -18,7 +18,7 @@ def changes_in(connection: sqlite3.Connection) -> int:
     try:
         return int(row[0]) if row else 0
     except (TypeError, ValueError) as error:
-        raise sqlite3.DatabaseError("the count of changes is no number") from error
+        raise sqlite3.DatabaseError("the count of changes is not a number") from error
 
 
 def facts_in(connection: sqlite3.Connection) -> dict[str, str]:

@@ -109,7 +109,7 @@ def explain_failures(folder: Path) -> Iterator[None]:
     except (sqlite3.Error, OSError, json.JSONDecodeError) as error:
         if _is_disk_failure(error):
             msg = f"The corpus at {folder} could not be written: {error}"
-            raise OperationError(msg, hint="Check the space on the disk, then run the same command again.") from error
+            raise OperationError(msg, hint="Free some disk space, then run the same command again.") from error
         msg = f"{folder / DATABASE} is damaged: {error}"
         raise CorpusDamagedError(msg, hint=SAVE) from error
 

@@ -151,7 +151,7 @@ def _catch_up(folder: Path, home: _Home, name: str | None) -> None:
     except (OperationError, SettingsError) as error:
         if name is None:
             raise
-        _log.warning("%s Searching what was indexed before.", error.message)
+        _log.warning("%s Searching the previous index.", error.message)
     finally:
         home.indexing.release()
 
@@ -166,7 +166,7 @@ def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError)
         # Another thread has mended it while this one waited for the lock.
         if not _is_current(folder, name):
             return
-        _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
+        _log.warning("%s Rebuilding it from %s.", error.message, folder / DATABASE)
         try:
             with hold_write_lock(folder), closing(CorpusDatabase(folder)) as database:
                 publish(database, anew=True)
@@ -188,5 +188,5 @@ def embedder_of(folder: Path, manifest: Manifest) -> Embedder:
     """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
     # From the manifest and not from the database: it has to fit the vectors that are searched, and a rebuild with
     # another embedder changes the database first.
-    hint = "Bring it back, or embed the corpus anew: anabranch corpus rebuild --embedder minilm"
+    hint = "Restore it, or embed the corpus again: anabranch corpus rebuild --embedder minilm"
     return embedder_of_vectors(manifest.spec, manifest.base_url, manifest.embedder, where=f"at {folder}", hint=hint)

@@ -33,7 +33,7 @@ class Overview:
     bytes: int
     is_current: bool
     problem: str = ""
-    advice: str = "The next search makes it anew, or `anabranch corpus rebuild`."
+    advice: str = "The next search rebuilds it, or run `anabranch corpus rebuild`."
 
 
 @dataclass(frozen=True, slots=True)

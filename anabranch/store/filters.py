@@ -264,7 +264,7 @@ def _scalar(field: str, value: object) -> Scalar:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    raise _filter_error(f"part {field!r} compares with {_quote(value)}, which is no string, number, boolean or null")
+    raise _filter_error(f"part {field!r} compares with {_quote(value)}, which is not a string, number, boolean or null")
 
 
 def _pattern(field: str, pattern: str) -> str:
@@ -277,7 +277,7 @@ def _pattern(field: str, pattern: str) -> str:
 def _encodable(text: str) -> str:
     # A NUL ends a text for SQLite and not for Python, and a lone surrogate cannot be sent to it at all.
     if len(text) > MAX_LENGTH or "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        raise _filter_error(f"part {_quote(text)} is too long, or has characters that no text has")
+        raise _filter_error(f"part {_quote(text)} is too long or has characters that cannot be stored")
     return text
 
 

@@ -79,7 +79,7 @@ def _check_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
         strays = "SELECT count(*) FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)"
         (count,) = connection.execute(strays).fetchone()
         if count:
-            yield Finding("database", f"{counted(count, 'chunk')} of no document")
+            yield Finding("database", f"{counted(count, 'chunk')} without a document")
     except sqlite3.DatabaseError as error:
         yield Finding("database", f"corpus.db: {error}")
 
@@ -105,7 +105,7 @@ def _check_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Findi
     yield from (Finding("index", problem) for problem in problems)
     if index.manifest.changes != int(meta.get("changes", 0)):
         # No fault: a run that was killed before its index was made leaves it so, and a run in progress as well.
-        said = "the index is of an earlier state of the documents; the next search brings it up to them"
+        said = "the index is older than the documents; the next search updates it"
         yield Finding("index", said, is_remark=True)
     elif not problems:
         yield from _check_editions(index, connection)
@@ -134,9 +134,9 @@ def _check_editions(index: Index, connection: sqlite3.Connection) -> Iterator[Fi
     distinct = np.unique(has)
     missing, foreign = len(np.setdiff1d(should, distinct)), len(np.setdiff1d(distinct, should))
     if missing:
-        yield Finding("index", f"{counted(missing, 'document')} of the database not in the index as they are")
+        yield Finding("index", f"{counted(missing, 'document')} in the database missing or outdated in the index")
     if foreign:
-        yield Finding("index", f"{counted(foreign, 'document')} of the index not in the database as they are")
+        yield Finding("index", f"{counted(foreign, 'document')} in the index missing or changed in the database")
     if len(distinct) < len(has):
         yield Finding("index", f"{counted(len(has) - len(distinct), 'document')} in the index twice")
 

@@ -85,12 +85,12 @@ class MemoryStore:
             # Refused and not forgotten oldest first: another part of the program may be at work with that one.
             if name not in _corpora and len(_corpora) >= MOST:
                 msg = f"There are {MOST} corpora in memory already: {', '.join(sorted(_corpora))}."
-                raise SettingsError(msg, hint="Let go of one: anabranch.store.memory.forget(ADDRESS)")
+                raise SettingsError(msg, hint="Remove one: anabranch.store.memory.forget(ADDRESS)")
             corpus = _corpora.setdefault(name, MemoryCorpus())
         # A lock of threads is enough: no other process sees this memory.
         if not corpus.writing.acquire(timeout=max(wait, 0.0)):
             msg = f"The corpus {address!r} is being written to."
-            raise CorpusLockedError(msg, hint="Try again when that has ended.")
+            raise CorpusLockedError(msg, hint="Try again when the other writer has finished.")
         try:
             yield MemoryWriter(str(address), corpus)
         finally:

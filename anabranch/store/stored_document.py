@@ -183,7 +183,7 @@ def _fault_of_row(document: StoredDocument) -> str | None:
         return "its row cannot be read"
     # The name alone has no other witness: everything else is in the hash of a chunk.
     if document.doc_id != digest_of(document.source):
-        return "its id is not that of its name"
+        return "its id does not match its name"
     try:
         # Strict, or a damaged 1 that reads "1" would pass for what was written.
         _METADATA.validate_json(document.metadata, strict=True)
@@ -226,14 +226,14 @@ def _fault_of_tree(chunks: Sequence[StoredChunk]) -> str | None:
 def _fault_of_words(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
     text = "".join(chunk.text or "" for chunk in chunks)
     if len(text) != (chunks[-1].end if chunks else 0):
-        return "a passage has not all of its text"
+        return "a passage has lost part of its text"
     for chunk in chunks:
         words = text[chunk.start : chunk.end]
         if chunk.chunk_id != digest_of(document.doc_id, f"{chunk.level}/{chunk.position}", words):
             return "a passage is not what was written"
         # The key of its vector is a hash of title, heading and text, so it tells of damage to those as well.
         if chunk.level == 2 and chunk.vector_key != text_key(embedded_text(document.title, chunk.heading, words)):
-            return "a passage, or what it stands under, is not what was written"
+            return "a passage or its headings are not what was written"
     # A root at the end of a document leaves no gap behind it; the sum tells that it is missing.
     if document.tokens != sum(chunk.tokens for chunk in chunks if chunk.level == 0):
         return "a passage is missing"

@@ -163,7 +163,7 @@ def open_snapshot(corpus: StrPath) -> AbstractContextManager[CorpusSnapshot]:
     store = store_of(corpus)
     if not isinstance(store, SnapshotStore):
         msg = f"A corpus in a store of the kind {scheme_of(corpus)!r} cannot be read as a whole."
-        raise SettingsError(msg, hint="That takes a folder, or a corpus in PostgreSQL.")
+        raise SettingsError(msg, hint="Use a corpus in a folder or in PostgreSQL.")
     return store.snapshot(corpus)
 
 
@@ -200,5 +200,5 @@ def store_of(corpus: StrPath) -> Store:
     except SettingsError as error:
         if scheme in STORES:
             raise
-        hint = f"{error.hint} A folder of that name is written ./{corpus}."
+        hint = f"{error.hint} To name a folder like that, write ./{corpus}."
         raise SettingsError(error.message, hint=hint) from None

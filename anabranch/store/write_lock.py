@@ -74,7 +74,7 @@ def _acquire(lock: FileLock, folder: Path, wait: float) -> None:
             return
         who = _holder(folder)
     msg = f"The corpus at {folder} is being written to by {who}."
-    raise CorpusLockedError(msg, hint="Try again when it has ended.")
+    raise CorpusLockedError(msg, hint="Try again when it has finished.")
 
 
 def _holder(folder: Path) -> str:

@@ -114,7 +114,7 @@ async def test_another_folder_in_the_place_of_the_corpus_ends_the_turn(corpus: P
     corpus.rename(corpus.with_name("former"))
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], corpus)
     assert await turn_of(context, before.generation).corpus() is before
-    with pytest.raises(CorpusNotFoundError, match="not there any more"):
+    with pytest.raises(CorpusNotFoundError, match="no longer exists"):
         await before.search("bm25", ["weir"], 5, Scope())
     assert await turn_of(context).corpus() is not before
 

@@ -39,7 +39,7 @@ async def complete_lists(
         OperationError: The corpus cannot be asked any more, or its store gives no scores but those of its lists.
     """
     if not isinstance(corpus, FullScores):
-        raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
+        raise OperationError("the store cannot score further passages: its lists are fused unchanged")
     if len(records) == 1:  # nothing was found that it has not scored
         return list(records), []
     filled = await _score_all(corpus, scope, queries, records)

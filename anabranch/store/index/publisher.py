@@ -71,7 +71,7 @@ def publish(
         try:
             return _add(database, *usable, progress)
         except IndexDamagedError as error:
-            _log.warning("%s Making the index anew.", error.message)
+            _log.warning("%s Rebuilding the index.", error.message)
             return _make_anew(database, progress)
 
 
@@ -109,7 +109,7 @@ def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | Non
             draft = IndexDraft.from_manifest(database, manifest)
             draft.tidy()
         except IndexDamagedError as error:
-            _log.warning("%s Making the index anew.", error.message)
+            _log.warning("%s Rebuilding the index.", error.message)
             return _make_anew(database, None)
         if tuple(segment.name for segment in draft.segments) == manifest.segments:
             return manifest
@@ -122,12 +122,12 @@ def _usable_index(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | Non
         name = current_name(database.folder)
         if name is None:
             if next_number(database.folder) > 1:
-                _log.warning("%s is gone. Making the index anew.", database.folder / "CURRENT")
+                _log.warning("%s is missing. Rebuilding the index.", database.folder / "CURRENT")
             return None
         manifest = read_manifest(database.folder, name)
         draft = IndexDraft.from_manifest(database, manifest)
     except IndexDamagedError as error:
-        _log.warning("%s Making the index anew.", error.message)
+        _log.warning("%s Rebuilding the index.", error.message)
         return None
     # Asked again each time: the language of a young corpus is told from its documents, and may change with them.
     language = resolve_language(database)

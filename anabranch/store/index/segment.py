@@ -70,7 +70,7 @@ class Segment:
         except (OSError, ValueError, RuntimeError) as error:
             raise damage_error(f"The index segment {folder.name} cannot be opened: {error}") from error
         if sum(shard.rows for shard in self.shards) != self.rows:
-            raise damage_error(f"The index segment {folder.name} has not as many vectors as rows.")
+            raise damage_error(f"The index segment {folder.name} does not have one vector per row.")
 
     @property
     def rows(self) -> int:

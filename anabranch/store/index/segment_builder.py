@@ -118,7 +118,7 @@ def _terms(database: CorpusDatabase, rows: _Rows, progress: Callable[[int], None
             # wrote.
             if chunk_id != digest_of(str(doc_id), f"2/{position}", str(text)):
                 msg = f"A passage of {source!r} is not what was written."
-                hint = f"Take it out and in again: anabranch corpus remove {shlex.quote(str(source))}, then ingest it."
+                hint = f"Replace it: anabranch corpus remove {shlex.quote(str(source))}, then ingest it."
                 raise CorpusDamagedError(msg, hint=hint)
             rows.add(number, born, chunk_id)
             yield words.terms(embedded_text(str(title), str(heading), text))

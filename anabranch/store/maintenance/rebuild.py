@@ -93,7 +93,7 @@ def renew(corpus: StrPath, *, embedder: str | None, base_url: str | None, wait: 
     if store is None:
         rebuild(corpus, embedder=embedder, base_url=base_url, wait=wait, progress=progress)
     elif embedder or base_url:
-        msg = f"The passages of {shown_address(corpus)} cannot be embedded with another embedder where they are."
+        msg = f"The passages of {shown_address(corpus)} cannot be embedded again in place."
         hint = "Export it without vectors and import that into another corpus: anabranch corpus import --embedder NAME"
         raise SettingsError(msg, hint=hint)
     else:
@@ -115,7 +115,7 @@ def _give_room_back(database: CorpusDatabase) -> None:
         database.connection.execute("VACUUM")
     except sqlite3.OperationalError as error:
         # It writes a second copy of the database. Without room for that the corpus is sound and as large as before.
-        _log.warning("The room of what was removed was not given back: %s", error)
+        _log.warning("The database file could not be compacted: %s", error)
     database.empty_log()
 
 

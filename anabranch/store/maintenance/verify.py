@@ -10,8 +10,8 @@ from anabranch.store.stores import open_snapshot
 from anabranch.store.writer_protocol import Progress, silent
 
 REMEDIES: dict[FindingKind, str] = {
-    "index": "Make anew what is made from the documents: anabranch corpus rebuild.",
-    "document": "Take what is not whole out and in again: anabranch corpus remove SOURCE, then ingest its folder.",
+    "index": "Rebuild the index and the vectors: anabranch corpus rebuild.",
+    "document": "Replace damaged documents: anabranch corpus remove SOURCE, then ingest their folder.",
     "database": SAVE,
 }
 """What to do about each kind of finding, the mildest first."""

@@ -93,7 +93,9 @@ class Database:
             except PoolTimeout as error:
                 connect(self._database).close()  # it says why, if there is a reason
                 msg = f"All {CONNECTIONS} connections to {self.shown} were busy for {WAIT:g} seconds."
-                raise CorpusUnreachableError(msg, hint="Ask again later, or look at what the database does.") from error
+                raise CorpusUnreachableError(
+                    msg, hint="Try again later, or check what the database is busy with."
+                ) from error
 
     async def run(self, work: Callable[[Connection[Any]], T]) -> T:
         """Do something with a connection in a thread; whoever stops waiting for it cancels its statement.
@@ -187,18 +189,18 @@ def explain_failures(address: str) -> Iterator[None]:
         yield
     except QueryCanceled as error:
         msg = f"{address} did not answer in time: {error.diag.message_primary}."
-        raise CorpusUnreachableError(msg, hint="Ask again, or look at what the database does.") from error
+        raise CorpusUnreachableError(msg, hint="Try again, or check what the database is busy with.") from error
     except DiskFull as error:
         msg = f"{address} has no room left on its disk: {error.diag.message_primary}."
         raise CorpusUnreachableError(msg, hint="Make room on the database's machine.") from error
     except psycopg.OperationalError as error:
         raise _unreachable(error, address) from error
     except InsufficientPrivilege as error:
-        msg = f"{address} does not let this user do that: {error.diag.message_primary}."
+        msg = f"{address} denies this user permission: {error.diag.message_primary}."
         raise SettingsError(msg, hint="Have the owner of the tables grant it: see docs/scaling.md.") from error
     except psycopg.Error as error:
         msg = f"{address} refused a statement: {error.diag.message_primary or type(error).__name__}."
-        raise OperationError(msg, hint="If the database is as Anabranch made it, please report this.") from error
+        raise OperationError(msg, hint="If nothing else has changed the tables, please report this.") from error
 
 
 def _unreachable(error: psycopg.OperationalError, address: str) -> SettingsError | CorpusUnreachableError:
@@ -214,7 +216,7 @@ def _unreachable(error: psycopg.OperationalError, address: str) -> SettingsError
 
 def _require_pgvector(connection: Connection[Any], address: str) -> None:
     if TypeInfo.fetch(connection, "vector") is None:
-        msg = f"There is no corpus in {address}, which has no extension pgvector."
+        msg = f"There is no corpus in {address}, which lacks the extension pgvector."
         raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {address}")
 
 

@@ -106,7 +106,7 @@ def _missing_vectors(snapshot: PostgresSnapshot, document: ExaminedDocument) -> 
 
 def _damage_error(document: ExaminedDocument, why: str | None) -> CorpusDamagedError:
     name = document.name or f"document number {document.number}"
-    hint = "Take it out and in again: anabranch corpus remove SOURCE, then ingest its folder."
+    hint = "Replace it: anabranch corpus remove SOURCE, then ingest its folder."
     return CorpusDamagedError(f"{name}: {why}.", hint=hint)
 
 

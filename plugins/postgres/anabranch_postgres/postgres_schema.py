@@ -49,8 +49,8 @@ def is_prepared(connection: Connection[Any]) -> bool:
     """
     version = checked_version(connection)
     if 0 < version < VERSION:
-        msg = f"The corpora of this database have version {version}, and have to be brought to version {VERSION}."
-        raise OperationError(msg, hint="Run an ingest as the owner of the tables: it does that.")
+        msg = f"The corpora of this database have version {version}; this program needs version {VERSION}."
+        raise OperationError(msg, hint="Run an ingest as the owner of the tables: it upgrades them.")
     return version > 0
 
 
@@ -78,7 +78,7 @@ def prepare(connection: Connection[Any]) -> None:
         msg = "This PostgreSQL server has no extension pgvector, which a corpus needs."
         raise SettingsError(msg, hint="Install it on the server; see docs/scaling.md.") from error
     except InsufficientPrivilege as error:
-        msg = f"The user of this database may not make what a corpus needs: {error.diag.message_primary}."
+        msg = f"This database user may not create what a corpus needs: {error.diag.message_primary}."
         hint = "Have its owner run once: CREATE EXTENSION vector; GRANT CREATE ON DATABASE ... TO ..."
         raise SettingsError(msg, hint=hint) from error
 
@@ -91,6 +91,6 @@ def refuse_reader(connection: Connection[Any]) -> None:
     """
     found = connection.execute("SELECT row_security_active('anabranch.documents')").fetchone()
     if found is not None and found[0]:
-        msg = "The user of this database does not own the tables, and is not shown all rows."
+        msg = "This database user does not own the tables and cannot see all rows."
         hint = "Connect as their owner, or as a member of that role: GRANT owner TO writer."
         raise SettingsError(msg, hint=hint)

@@ -142,7 +142,9 @@ def _reader(database: Database, connection: Connection[Any], where: DatabaseAddr
     if words.name != indexed_by:
         # Another version of the analyser makes other terms: questions would miss what is there, without a word.
         msg = f"The words of {where.shown} were counted by {indexed_by!r}, not {words.name!r}."
-        raise IndexDamagedError(msg, hint="Run an ingest on it: it counts them anew; or `anabranch corpus rebuild`.")
+        raise IndexDamagedError(
+            msg, hint="Run an ingest on it, which counts them again, or `anabranch corpus rebuild`."
+        )
     facts = dict(connection.execute("SELECT name, value FROM anabranch.meta WHERE corpus = %s", (number,)).fetchall())
     made = PostgresReader(database, where.shown, number, generation, _embedder(facts, where), words)
     _opened.set(key, made)
@@ -152,7 +154,7 @@ def _reader(database: Database, connection: Connection[Any], where: DatabaseAddr
 def _embedder(facts: Mapping[str, str], where: DatabaseAddress) -> Embedder:
     return embedder_of_vectors(
         facts.get("spec", ""), facts.get("base_url", ""), facts.get("embedder", ""), where=where.shown,
-        hint="Bring it back, or export the corpus without vectors and import that into another one.",
+        hint="Restore it, or export the corpus without vectors and import that into another one.",
     )  # fmt: skip
 
 
@@ -189,7 +191,7 @@ def _lock_corpus(connection: Connection[Any], corpus: int, where: DatabaseAddres
         connection.execute("SELECT pg_advisory_lock(hashtext('anabranch'), %s)", (corpus,))
     except LockNotAvailable as error:
         msg = f"The corpus {where.shown} is being written to."
-        raise CorpusLockedError(msg, hint="Try again when that has ended.") from error
+        raise CorpusLockedError(msg, hint="Try again when the other writer has finished.") from error
     connection.execute("SET lock_timeout = DEFAULT")
 
 

@@ -23,24 +23,24 @@ from anabranch_postgres.word_counts import MOST_COUNTED
 
 # Each is a number of rows that should be 0. Rows of sums that are 0 are swept by the next ingest.
 _SUMS: dict[str, LiteralString] = {
-    "counts of a term that are not those of its postings": (
+    "counts of a term that differ from its postings": (
         "SELECT count(*) FROM (SELECT term, audience, born, leaves FROM anabranch.term_frequencies "
         "WHERE corpus = %(corpus)s AND leaves <> 0) f FULL JOIN (SELECT term, audience, born, count(*) AS leaves "
         "FROM anabranch.postings WHERE corpus = %(corpus)s GROUP BY 1, 2, 3) p USING (term, audience, born) "
         "WHERE f.leaves IS DISTINCT FROM p.leaves"
     ),
-    "sizes of an audience that are not those of its passages": (
+    "sizes of an audience that differ from its passages": (
         "SELECT count(*) FROM (SELECT audience, born, leaves, length FROM anabranch.audience_sizes "
         "WHERE corpus = %(corpus)s AND (leaves <> 0 OR length <> 0)) s FULL JOIN (SELECT l.audience, l.born, "
         "count(*) AS leaves, sum(w.length) AS length FROM anabranch.leaves l JOIN anabranch.leaf_words w "
         "ON w.corpus = l.corpus AND w.leaf = l.id WHERE l.corpus = %(corpus)s GROUP BY 1, 2) l USING (audience, born) "
         "WHERE s.leaves IS DISTINCT FROM l.leaves OR s.length IS DISTINCT FROM l.length"
     ),
-    "chunks of no document": (
+    "chunks without a document": (
         "SELECT count(*) FROM anabranch.chunks c WHERE c.corpus = %(corpus)s AND NOT EXISTS "
         "(SELECT 1 FROM anabranch.documents d WHERE d.corpus = c.corpus AND d.number = c.document)"
     ),
-    "documents whose number of passages is not what they have": (
+    "documents whose passage count is wrong": (
         "SELECT count(*) FROM anabranch.documents d WHERE d.corpus = %(corpus)s AND d.leaves <> (SELECT count(*) "
         "FROM anabranch.leaves l WHERE l.corpus = d.corpus AND l.document = d.number)"
     ),
@@ -98,7 +98,9 @@ def findings_of(snapshot: QueryableSnapshot, progress: Progress) -> Iterator[Fin
 def _check_settings(snapshot: QueryableSnapshot, indexed_by: str, language: str) -> Iterator[Finding]:
     named = snapshot.facts().get("language") or language
     if (should := analyser(named).name) != indexed_by:
-        yield Finding("index", f"the words were counted by {indexed_by!r}, not {should!r}; the next ingest does it")
+        yield Finding(
+            "index", f"the words were counted by {indexed_by!r}, not {should!r}; the next ingest counts them again"
+        )
 
 
 def _check_document(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Words) -> Iterator[Finding]:
@@ -159,7 +161,7 @@ def _check_sums(snapshot: QueryableSnapshot, found: _Words) -> Iterator[Finding]
             yield Finding("index", f"{many} {said}")
     ((there,),) = snapshot.rows("SELECT count(*) FROM anabranch.postings WHERE corpus = %(corpus)s")
     if found.words is not None and not found.wrong and there > found.postings:
-        yield Finding("index", f"{counted(there - found.postings, 'posting')} of no passage")
+        yield Finding("index", f"{counted(there - found.postings, 'posting')} without a passage")
 
 
 def _check_generation(snapshot: QueryableSnapshot, generation: int, *, is_published: bool) -> Iterator[Finding]:
@@ -171,7 +173,7 @@ def _check_generation(snapshot: QueryableSnapshot, generation: int, *, is_publis
     ((later, uncounted),) = snapshot.rows(sql, generation=generation)
     if not is_published:
         # No fault: a run that was killed leaves it so, and a run in progress as well.
-        said = "not all that was written is published; the next ingest does that"
+        said = "some documents are not published yet; the next ingest publishes them"
         yield Finding("index", said, is_remark=True)
     elif later:
         yield Finding("index", f"{counted(later, 'passage')} of a generation after the present one, {generation}")
@@ -187,5 +189,5 @@ def _check_vector_index(snapshot: QueryableSnapshot) -> Iterator[Finding]:
     )
     ((is_large, is_valid),) = snapshot.rows(sql, most=NARROW, name=index_name(snapshot.corpus))
     if is_large and not is_valid:
-        said = "the vectors have no index that is finished: searches compare all; the next change makes it"
+        said = "the index of the vectors is unfinished: searches compare all vectors; the next change builds it"
         yield Finding("index", said, is_remark=True)

@@ -177,7 +177,7 @@ class PostgresQueue(PostgresWriter):
         known = {
             "corpus": self.corpus, "worker": self._worker, "lease": self._lease, "most": most, "options": options,
             "but": list(but), "suspect": SUSPECT, "alone": alone, "deaths": DEATHS,
-            "died": f"given up: {DEATHS} workers ended while they had it",
+            "died": f"given up: {DEATHS} workers died while they had it",
         }  # fmt: skip
         self.connection.execute(_GIVE_UP, known)
         if not options:

@@ -19,7 +19,7 @@ def test_stats_verify_and_remove(run: Run, corpus: str) -> None:  # noqa: F811
     fill(corpus)
     text = run("corpus", "stats", "--corpus", corpus)
     assert text.exit_code == 0
-    for part in ("9 documents", "gauge.md", "generation 1", "MiniLM", "all of its corpora together", "board"):
+    for part in ("9 documents", "gauge.md", "generation 1", "MiniLM", "with all its corpora", "board"):
         assert part in text.stdout
     listed = json.loads(run("corpus", "stats", "--corpus", corpus, "--json").stdout)
     assert (listed["documents"], listed["is_current"], len(listed["sources"])) == (9, True, 9)

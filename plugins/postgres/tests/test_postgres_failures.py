@@ -118,7 +118,7 @@ def test_a_user_who_may_not_read_is_told_what_is_missing(corpus: str, walled: st
     fill(corpus)
     mine = address_of(walled).replace("#walled", f"#{corpus.partition('#')[2]}")
     for work in (lambda: asyncio.run(open_corpus(mine)), lambda: overview(mine)):
-        with pytest.raises(SettingsError, match="does not let this user do that: permission denied"):
+        with pytest.raises(SettingsError, match="denies this user permission: permission denied"):
             work()
 
 
@@ -127,11 +127,11 @@ def test_a_database_without_the_extension_is_left_as_it_was(database: str, walle
         owner.execute("CREATE DATABASE bare TEMPLATE template0")
     bare = address_of(walled, dbname="bare")
     try:
-        with pytest.raises(SettingsError, match="may not make what a corpus needs") as raised, open_writer(bare):
+        with pytest.raises(SettingsError, match="may not create what a corpus needs") as raised, open_writer(bare):
             pass
         assert "CREATE EXTENSION vector" in str(raised.value)
         # At once: not after the time that a pool goes on trying.
-        with pytest.raises(CorpusNotFoundError, match="no extension pgvector"):
+        with pytest.raises(CorpusNotFoundError, match="lacks the extension pgvector"):
             asyncio.run(open_corpus(bare))
         with pytest.raises(CorpusNotFoundError):
             overview(bare)
@@ -164,7 +164,7 @@ def test_another_embedder_is_refused(corpus: str, own_model: Path) -> None:
     with pytest.raises(EmbedderMismatchError, match="Leave --embedder out"):
         ingest([REPOSITORY / "tests" / "samples"], corpus, embedder=str(own_model))
     assert overview(corpus) == before
-    for spec, said in ((str(own_model), "was made with the embedder"), ("/nowhere", "cannot be had here")):
+    for spec, said in ((str(own_model), "was made with the embedder"), ("/nowhere", "is not available here")):
         with open_writer(corpus) as writer:
             writer.keep_meta({"spec": spec})
             take_in(writer, {f"/{spec}": [DOCUMENTS[0]]})  # another generation: the reader before stays as it is

@@ -90,7 +90,7 @@ def test_what_is_broken_by_hand_is_made_anew(corpus: str, beside: str, broken: l
 def test_what_has_lost_its_document_goes(corpus: str) -> None:
     fill(corpus)
     change(corpus, "DELETE FROM anabranch.documents WHERE corpus = {this} AND number = {mill}")
-    assert any("chunks of no document" in said for said in verify(corpus))
+    assert any("chunks without a document" in said for said in verify(corpus))
     rebuild(corpus)
     assert verify(corpus) == []
 

@@ -169,7 +169,7 @@ def test_a_damaged_segment_is_not_merged_into_a_sound_one(
         (segment / "dense.0.faiss").write_bytes(bytes(content))
         put(database, "two.md", random.Random(2), leaves=5)
         publish(database)
-        assert "Making the index anew" in caplog.text
+        assert "Rebuilding the index" in caplog.text
         check(tmp_path, database)
 
 

@@ -75,7 +75,7 @@ class ClaimedFiles:
             elif isinstance(item, FoundFile):
                 item.discard()  # a member that is as it was
         for path in missing:
-            self._queue.note(job, "a file in it was not there any more")
+            self._queue.note(job, "a file in it no longer existed")
             self._queue.finish_file(job, path)
 
     def _gather(self, job: QueuedFile) -> Gathered:

@@ -39,7 +39,7 @@ LEASE = 60.0
 
 _AT_ONCE = 500
 
-QUEUED_BEFORE = "a worker has it just now; queue it again if it has changed since"
+QUEUED_BEFORE = "a worker is reading it; queue it again if it has changed since"
 
 
 def enqueue(
@@ -71,7 +71,7 @@ def enqueue(
     """
     began = time.perf_counter()
     if options.passwords:
-        msg = "No password is kept with what is queued."
+        msg = "Passwords are not stored in the queue."
         raise SettingsError(msg, hint="Give it to the workers: anabranch work --password ...")
     if sizes is not None:
         sizes = check_sizes(sizes)
@@ -170,7 +170,7 @@ class _Queuing:
         place = path if found.is_copy and whole is found else str(whole.path.absolute())
         # A worker finds it by its name, which the database keeps as text.
         if storable(place) != place or (whole.real and str(whole.real) != path):
-            raise ReadingError("its path is not UTF-8, so no worker can be told of it", reason="unreadable")
+            raise ReadingError("its path is not UTF-8, so it cannot be queued", reason="unreadable")
         holder = self._queue.origin(record.source)
         gone = [holder] if holder and holder != record.path and is_gone(holder) else []
         job = self._jobs.get(path) or QueuedFile(path, place, storable(whole.source), self._options, {})

@@ -60,7 +60,7 @@ def run_worker(corpus: str, embedder: str, base_url: str | None, passwords: tupl
     done = ", ".join(f"{count} {status}" for status, count in sorted(report.counts.items()))
     say(results(), f"{done or 'no files'}; {counted(report.embedded, 'passage')} embedded in {report.seconds:.1f} s.")
     if report.interrupted:
-        say(notes(), "Interrupted. What was not done is back in the queue.")
+        say(notes(), "Interrupted. Unfinished files are back in the queue.")
         return INTERRUPTED
     return 0
 

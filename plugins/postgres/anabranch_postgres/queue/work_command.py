@@ -15,9 +15,7 @@ def work(
     corpus: CorpusOption = None,
     embedder: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="The corpus's own embedder, where its folder is another one on this machine."
-        ),
+        typer.Option(metavar="NAME", help="The corpus's own embedder, if its folder is elsewhere on this machine."),
     ] = None,
     base_url: EmbedderUrlOption = None,
     password: Annotated[
@@ -25,7 +23,7 @@ def work(
         typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
     ] = None,
 ) -> None:
-    """Take in what `anabranch ingest --queue` has queued, until nothing is left.
+    """Ingest what `anabranch ingest --queue` has queued, until nothing is left.
 
     Run it on as many machines as you like, as often as you like on each. Ctrl-C gives back what is not done.
 
