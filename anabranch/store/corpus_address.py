@@ -12,12 +12,12 @@ from urllib.request import url2pathname
 from anabranch.errors import SettingsError, UserError
 
 StrPath = str | os.PathLike[str]
-"""A path as a caller may write it."""
+"""A path, as callers pass it."""
 
 DEFAULT_CORPUS = ".anabranch/corpus"
 
-# Two letters at least: `C:` is a drive.
-# Before the @ of a host, or as a parameter.
+# At least two letters: `C:` is a drive.
+# A password stands before the @ of a host, or is a parameter.
 _PASSWORD = re.compile(r"(://[^/?#]*?:)[^@/?#]*(@)|([?&]password=)[^&#]*", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):(?!\\)", re.IGNORECASE)
 
@@ -41,13 +41,13 @@ def shown_address(corpus: StrPath) -> str:
 
 
 def read_only_error(corpus: StrPath) -> SettingsError:
-    """Return what is said to somebody who wants to change a published corpus, or needs its folder."""
-    hint = "Change the corpus that it was published from, then publish it again: anabranch corpus publish TARGET --corpus FOLDER"
+    """Return the error for changing a published corpus, or needing its folder."""
+    hint = "Change its source corpus, then publish it again: anabranch corpus publish TARGET --corpus FOLDER"
     return SettingsError(f"{shown_address(corpus)!r} is a published corpus, which can only be read.", hint=hint)
 
 
 def folder_of(corpus: StrPath) -> Path:
-    """Return the folder of a corpus that is one: a path as it is, or `file:PATH`.
+    """Return the folder of a corpus: a plain path, or `file:PATH`.
 
     Raises:
         UserError: It is neither text nor a path.
@@ -65,12 +65,12 @@ def folder_of(corpus: StrPath) -> Path:
 
 
 def list_paths(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
-    """Return them one by one, text as it is: that may be an address of the web.
+    """Return the paths as a list; text stays as it is, for it may be a web address.
 
     Raises:
         UserError: One of them is neither text nor a path, or is empty.
     """
-    # Text is iterable, too: taken letter by letter, "notes" would become five paths.
+    # A string is iterable, so "notes" would become five paths.
     many = given if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike) else [given]
     return [path if isinstance(path, str) else Path(path) for path in map(_check_path, many)]
 
@@ -81,6 +81,6 @@ def _check_path(path: StrPath) -> StrPath:
         msg = f"A path has to be text or a Path, not {type(text).__name__}: {text!r}."
         raise UserError(msg, hint="Give one path, or a list where several are allowed.")
     if not text:
-        # It would be the current folder, which is what an unset variable must not mean.
+        # An empty path means the current folder, which an unset variable must not.
         raise UserError("A path is empty.", hint="For the current folder, give '.'.")
     return path

@@ -1,11 +1,11 @@
-"""What the database of a corpus tells about itself, to whoever has a connection to it."""
+"""The facts that the database of a corpus holds about it."""
 
 from __future__ import annotations
 
 import sqlite3
 
 COPYING = "copy_of"
-"""Fact about a corpus that is a copy under way: where the other one is. Empty once the copy has been compared."""
+"""Fact about an unfinished copy: the address of its source. Empty once the copy has been compared."""
 
 
 def changes_in(connection: sqlite3.Connection) -> int:

@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 from anabranch.store.filters import COLUMNS, SET, And, Compare, Exists, Filter, Glob, In, Not, Or, Scalar, parse_filters
 
-# One parameter however long the list is: builds of SQLite differ in how many question marks they take, from 999 on.
+# One parameter for a list of any length: some builds of SQLite take no more than 999 question marks.
 LISTED = "(SELECT value FROM json_each(?))"
 """The items of a parameter that is a JSON list, in SQL."""
 
 _ORDERS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _TEXT, _NUMBER = "v.type = 'text'", "v.type IN ('integer', 'real')"
 _WORDS = {None: "null", True: "true", False: "false"}
-"""The JSON types that are values of their own."""
+"""The JSON types that need no value."""
 
 
 class Condition(NamedTuple):
-    """A piece of SQL that is true for the documents `d` that pass, and what its question marks stand for."""
+    """A piece of SQL that is true for the documents `d` that pass, and the values of its question marks."""
 
     sql: str
     parameters: tuple[str | int | float, ...] = ()
@@ -43,8 +43,8 @@ def _compile(part: Filter) -> Condition:
         case Not(inner):
             sql, parameters = _compile(inner)
             return Condition(f"NOT ({sql})", parameters)
-        # `json_type` tells a key with the value null ("null") from a key that is not there (NULL); `json_extract` gives
-        # NULL for both.
+        # `json_type` gives "null" for a key with the value null and NULL for a missing key; `json_extract` gives NULL
+        # for both.
         case Exists(field, there):
             if field in COLUMNS:
                 return Condition("1" if there else "0")
@@ -61,7 +61,7 @@ def _test(part: In | Compare | Glob) -> Condition:
             kind = _TEXT if isinstance(value, str) else _NUMBER
             return Condition(f"({kind} AND v.atom {_ORDERS[order]} ?)", (value,))
         case Glob(_, pattern):
-            # SQLite negates a set by "^", which the parsed pattern does not use any more.
+            # SQLite negates a set by "^", which parsed patterns never contain.
             sqlite = SET.sub(lambda found: f"[^{found[0][2:]}" if found[0].startswith("[!") else found[0], pattern)
             return Condition(f"({_TEXT} AND v.atom GLOB ?)", (sqlite,))
 
@@ -73,9 +73,9 @@ def _join(conditions: Sequence[Condition], word: str, *, empty: str) -> Conditio
 
 
 def _any_value(field: str, test: Condition) -> Condition:
-    """Return the condition that one value `v` of a field passes a test: a column, or what is in the metadata."""
+    """Return the condition that one value `v` of a column or metadata field passes a test."""
     if field in COLUMNS:
-        # The name is one of COLUMNS, so nothing of the caller's is in the SQL.
+        # The name is one of COLUMNS, so no text of the caller is in the SQL.
         values = f"(SELECT 'text' AS type, d.{field} AS atom) v"
         return Condition(f"EXISTS (SELECT 1 FROM {values} WHERE {test.sql})", test.parameters)  # noqa: S608
     # json_each gives the items of a list, the value itself where it is no list, and the members of an object.

@@ -1,4 +1,4 @@
-"""The filter language of callers, parsed once into a small tree; each store makes of it what its engine understands.
+"""The filter language of callers, parsed once into a small tree, which each store translates for its engine.
 
 ::
 
@@ -29,8 +29,8 @@ from anabranch.errors import SettingsError
 COLUMNS = frozenset({"source", "title", "key", "doc_id"})
 """Fields of the document itself; any other name is looked up in its metadata."""
 
-# Filters come from callers of a server. SQLite gives up at a depth of 1,000 and Python at its recursion limit, both
-# with errors that say nothing to them; nobody writes more than this by hand.
+# Filters come from callers of a server. SQLite fails at a depth of 1,000 and Python at its recursion limit, with errors
+# that do not help them.
 MAX_DEPTH = 10
 MAX_CONDITIONS = 200
 MAX_VALUES = 1000
@@ -44,9 +44,9 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {"gt": signs.gt, "gte": signs.ge
 OPERATORS = {"eq": "a value", "in": "a list", "exists": "true or false", "glob": "a string"} | dict.fromkeys(
     ORDERS, "a value"
 )
-"""What each of them needs."""
+"""The operand that each operator needs."""
 
-# A set begins with what it leaves out or not, may hold "]" as its first character, and ends with the next one.
+# A set may begin with its negation, may hold "]" as its first character, and ends with the next "]".
 SET = re.compile(r"\[[!^]?+\]?+[^\]]*+\]")
 
 
@@ -113,7 +113,7 @@ def parse_filters(filters: Mapping[str, Any] | None) -> Filter:
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
-    # The size is looked at before the tree is made: making it is what a hostile filter would make expensive.
+    # The size is checked first, because building the tree of a hostile filter is the expensive part.
     if filters is None:
         return And(())
     _Size().check(filters, 0)
@@ -126,7 +126,7 @@ def matches(part: Filter, columns: Mapping[str, str], metadata: Mapping[str, Any
     Args:
         part: A filter.
         columns: The document's own fields, all of `COLUMNS`.
-        metadata: As JSON has it: keys are strings, numbers are finite.
+        metadata: Values as in JSON: keys are strings, numbers are finite.
     """
     match part:
         case And(parts):
@@ -165,7 +165,7 @@ def _find_value(field: str, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401
 
 def _values(field: str, columns: Mapping[str, str], metadata: Mapping[str, Any]) -> list[Scalar]:
     found = columns[field] if field in COLUMNS else _find_value(field, metadata)
-    # An object yields nothing: what it means to be less than an object, nobody can say.
+    # An object yields nothing: it has no order.
     items = found if isinstance(found, list | tuple) else [found]
     return [item for item in items if item is None or isinstance(item, str | int | float)]
 
@@ -177,7 +177,7 @@ def _kind(value: Scalar) -> str:
 
 
 class _Size:
-    """Counts what an expression holds before anything is made of it."""
+    """Checks the size of an expression before it is parsed."""
 
     def __init__(self) -> None:
         self._conditions = 0
@@ -268,7 +268,7 @@ def _scalar(field: str, value: object) -> Scalar:
 
 
 def _pattern(field: str, pattern: str) -> str:
-    # Engines differ in what a "[" without its end means; SQLite writes "not" as "^", the shell as "!".
+    # Engines disagree about a "[" without an end; SQLite writes "not" as "^", the shell as "!".
     if "[" in SET.sub("", _encodable(pattern)):
         raise _filter_error(f"part {field!r} has a pattern with a [ that is not closed: {_quote(pattern)}")
     return SET.sub(lambda found: f"[!{found[0][2:]}" if found[0].startswith("[^") else found[0], pattern)

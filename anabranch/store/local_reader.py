@@ -25,11 +25,11 @@ from anabranch.store.query_vectors import QueryVectors
 from anabranch.text.analyzer import analyser
 
 VIEWS = 32
-"""Scopes of which is kept what they let through."""
+"""Scopes whose row masks are cached."""
 
 
 class _View:
-    """What a scope lets through, as of one count of changes."""
+    """The rows that a scope lets through, at one count of changes."""
 
     def __init__(self, changes: int, masks: Masks, whole: BM25) -> None:
         self.changes = changes
@@ -38,26 +38,26 @@ class _View:
 
     @cached_property
     def bm25(self) -> BM25:
-        """The BM25 of these rows alone; made where a search by words asks for it, and no lock is held."""
+        """The BM25 of these rows alone, made on the first search by words, outside any lock."""
         return self._whole.restrict(self.masks)
 
 
 class LocalReader(Passages):
-    """One generation of a corpus folder, implementing `CorpusReader` and all that is optional; see `open_corpus`."""
+    """One generation of a corpus folder; implements `CorpusReader` and all optional protocols; see `open_corpus`."""
 
     def __init__(self, folder: Path, name: str, embedder: Embedder, connections: Connections | None = None) -> None:
         """Open the files; nothing is read into memory that can be mapped.
 
         Args:
-            folder: With the index, and the database where `connections` are not given.
-            name: Of the generation.
-            embedder: The one that the vectors were made with.
-            connections: To a database that lies elsewhere.
+            folder: Holds the index, and the database if `connections` is not given.
+            name: Name of the generation.
+            embedder: The embedder that made the vectors.
+            connections: Connections to a database elsewhere.
 
         Raises:
             IndexDamagedError: A file is missing or is not what the manifest says.
         """
-        # Before the index: if another corpus is put in this one's place meanwhile, its database is seen to be another.
+        # Opened before the index: if another corpus replaces this one meanwhile, its database is noticed.
         connections = connections or Connections(folder)
         self.folder = folder
         self.address = str(folder)
@@ -65,7 +65,7 @@ class LocalReader(Passages):
         self._index = Index(folder, name)
         self.manifest = self._index.manifest
         super().__init__(connections.lend, analyser(self.manifest.language))
-        # Another version of the analyser writes other terms: queries would miss what the index holds, without a word.
+        # Another version of the analyser makes other terms, so queries would silently miss passages.
         if self._analyser.name != self.manifest.analyser:
             msg = (
                 f"The index {name} was made with the analyser {self.manifest.analyser!r}, not {self._analyser.name!r}."
@@ -94,7 +94,7 @@ class LocalReader(Passages):
         """Return one ranked list of leaves per query, filtered before ranking."""
         self.watch.check()
         masks = self._mask(scope)
-        # Before anything is embedded: a hosted embedder is paid for each query.
+        # Checked before embedding, because a hosted embedder charges for each query.
         if not queries or k < 1 or not allows_any(masks):
             return [RankedList(ids=[], scores=[]) for _ in queries]
         vectors = self._vectors.embed(queries) if arm == "dense" else None
@@ -146,7 +146,7 @@ class LocalReader(Passages):
 
     @contextmanager
     def _report_damage(self) -> Iterator[None]:
-        """Where numbers lead nowhere, in a file that is still being checked, say that the file is damaged."""
+        """Turn an index error into a damage error while the checksums are still being read."""
         try:
             yield
         except (IndexError, ValueError, OverflowError):
@@ -158,7 +158,7 @@ class LocalReader(Passages):
         return self._index.rows(self.owners(ids, scope), self._mask(scope))
 
     def _bm25(self, scope: Scope) -> BM25:
-        """Return the BM25 of what a caller may read: what is hidden by access tags counts for nothing in a score."""
+        """Return the BM25 of what a caller may read: documents hidden by access tags never count in a score."""
         return self._view(Scope(access=scope.access)).bm25
 
     def _mask(self, scope: Scope) -> Masks:
@@ -166,16 +166,16 @@ class LocalReader(Passages):
         return self._view(scope).masks
 
     def _view(self, scope: Scope) -> _View:
-        """Return what a scope lets through; asked anew once the documents have changed.
+        """Return the rows that a scope lets through; computed again once the documents have changed.
 
-        Tags may be given while this handle is open; a mask of before must not show what they hide.
+        Tags may change while this handle is open; an old mask must not show what they hide.
         """
         key = json.dumps(scope_condition(scope))
         changes = self.changes()
         known = self._views.get(key)
         if known is not None and known.changes == changes:
             return known
-        # What was removed since this index was made is still in it.
+        # Documents removed since this index was made are still in it.
         # The count comes with the numbers from one transaction: a change between two reads would be kept under a count
         # that knows nothing of it.
         changes, allowed = self.allowed(scope, self.manifest.changes)

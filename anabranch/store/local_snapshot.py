@@ -38,7 +38,7 @@ class LocalSnapshot:
         self.folder = folder
         self.address = str(folder)
         self._connection = connection
-        # What a damaged page says of its own layout is looked at before it is followed.
+        # Check the layout of a page before following it, for it may be damaged.
         connection.execute("PRAGMA cell_size_check = ON")
         self._dimension: int | None = None
 
@@ -53,7 +53,7 @@ class LocalSnapshot:
         manifest, problem = _index(self.folder)
         meta = facts_in(self._connection)
         is_current = manifest is not None and manifest.changes == int(meta.get("changes", 0))
-        # Already counted, where the index is of the present documents: to count a million chunks takes a while.
+        # A current index knows the counts; counting a million chunks takes a while.
         known = {name: getattr(manifest, name) for name in COUNTED} if is_current else None
         counts = known or counts_in(self._connection)
         return Overview(
@@ -111,7 +111,7 @@ class LocalSnapshot:
         doc_id = document.row.doc_id if document.row else ""
         try:
             found = [vector for _, vector in vectors_of(self._connection, doc_id)]
-        # On a page that is damaged they are as good as gone, and the documents after this one are still to be had.
+        # Vectors on a damaged page are lost, but the documents after this one can still be read.
         except sqlite3.DatabaseError:
             return [None for chunk in document.chunks if chunk.level == 2]
         return [vector if is_vector(vector, self.dimension()) else None for vector in found]
@@ -135,7 +135,7 @@ class LocalSnapshot:
 def _as_damage(part: str = "") -> Iterator[None]:
     try:
         yield
-    # Also text that is no JSON, or no text: SQLite keeps any type in any column, and a flipped bit makes another one.
+    # A flipped bit may also leave invalid JSON or another type, which SQLite accepts in any column.
     except (sqlite3.DatabaseError, TypeError, ValueError) as error:
         where = f"{DATABASE}, {part}" if part else DATABASE
         raise CorpusDamagedError(f"{where}: {squeeze(str(error))}", hint=SAVE) from error
@@ -146,5 +146,5 @@ def _index(folder: Path) -> tuple[Manifest | None, str]:
         name = current_name(folder)
         return (read_manifest(folder, name), "") if name is not None else (None, "")
     except CorpusDamagedError as error:
-        # Told and not raised: whoever looks at what a damaged corpus holds is about to do something about it.
+        # Returned, not raised: an owner must be able to list a damaged corpus.
         return None, error.message

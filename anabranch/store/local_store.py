@@ -1,6 +1,6 @@
 """A corpus in a folder.
 
-SQLite has documents, passages and vectors; beside it are the files that searches read.
+SQLite holds documents, passages and vectors; searches read the files beside it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class LocalWriter(CorpusDatabase):
     """The one writer of a folder, implementing `CorpusWriter`; made by `LocalStore.writer`, which holds the lock."""
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
-        """Make the index of the documents as they are."""
-        # Merging and forgetting wait for the next run: somebody has pressed Ctrl-C and wants to go.
+        """Index the current documents."""
+        # After Ctrl-C, merging and cleaning wait for the next run.
         if quick:
             publish(self, progress=progress)
             return

@@ -1,4 +1,4 @@
-"""What is wrong with the folder of a corpus: its database, its documents, its index."""
+"""Checks the folder of a corpus: its database, its documents, its index."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def findings_in(
 
 
 def _check_folder(folder: Path) -> list[Finding]:
-    """Return what no index has, which does no harm: a run that is writing now may need it yet."""
+    """Return files that no index uses; they do no harm, and a run in progress may need them."""
     return [
         Finding("index", f"{path.relative_to(folder)} is in no index ({size_of(path):,} bytes)", is_remark=True)
         for path in leftovers(folder)
@@ -69,13 +69,13 @@ def _check_documents(snapshot: CorpusSnapshot, progress: Progress) -> Iterator[F
 
 def _check_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
     try:
-        # Not `quick_check`: that passes over indexes which differ from their tables, and a document that is in the one
-        # and not in the other is found by some questions and not by others.
+        # Not `quick_check`, which does not compare indexes with their tables: a document missing from an index is found
+        # by some questions only.
         for (said,) in connection.execute("PRAGMA integrity_check"):
             # One row may tell of many pages, a line for each below a heading.
             lines = [line for line in said.splitlines() if line != "ok" and not line.startswith("***")]
             yield from (Finding("database", f"corpus.db: {line}") for line in lines)
-        # Only where another program wrote with foreign keys off, or a row of `documents` was lost with its page.
+        # This happens if another program wrote without foreign keys, or a damaged page lost a row of `documents`.
         strays = "SELECT count(*) FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)"
         (count,) = connection.execute(strays).fetchone()
         if count:
@@ -87,7 +87,7 @@ def _check_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
 def _check_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Finding]:
     """Yield what is wrong with the current index of a corpus.
 
-    What an undamaged file holds is what was written into it, so documents are compared by their editions alone.
+    Checksums vouch for the files, so documents are compared by their editions alone.
     """
     meta = facts_in(connection)
     try:
@@ -100,11 +100,11 @@ def _check_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Findi
         if connection.execute("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1").fetchone() is not None:
             yield Finding("index", "there is no index yet; the next search makes it", is_remark=True)
         return
-    # All checksums: opening looks at the beginnings of the files alone, and a search waits for those of small ones.
+    # All checksums: opening checks only the beginnings of the files, and a search those of small files.
     problems = [*index.damage(), *_check_settings(index.manifest, meta)]
     yield from (Finding("index", problem) for problem in problems)
     if index.manifest.changes != int(meta.get("changes", 0)):
-        # No fault: a run that was killed before its index was made leaves it so, and a run in progress as well.
+        # Only a remark: a killed run or a run in progress leaves the index like this.
         said = "the index is older than the documents; the next search updates it"
         yield Finding("index", said, is_remark=True)
     elif not problems:

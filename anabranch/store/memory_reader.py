@@ -31,10 +31,10 @@ class MemoryReader(Passages):
         lend: Callable[[], AbstractContextManager[sqlite3.Connection]],
         generation: int,
     ) -> None:
-        """Analyse every leaf; who may see which is asked of the database for each search.
+        """Analyse every leaf; each search asks the database which of them the caller may see.
 
         Raises:
-            SettingsError: The embedder cannot be had.
+            SettingsError: The embedder is not available.
         """
         self._address = address
         self.generation = generation
@@ -44,7 +44,7 @@ class MemoryReader(Passages):
             "JOIN vectors v ON v.vector_key = c.vector_key AND v.embedder = ? ORDER BY d.number, c.start",
             database.meta("embedder") or "",
         )
-        # Made anew for each published state, because readers of the state before go on with theirs.
+        # Made for each published state, because readers of the previous one go on using theirs.
         super().__init__(lend, analyser(resolve_language(database)))
         self._ids = [row[0] for row in rows]
         self._terms = [self._analyser.terms(embedded_text(*parts)) for _, *parts, _ in rows]
@@ -70,8 +70,8 @@ class MemoryReader(Passages):
         lists = []
         for query, scores in zip(queries, self._score(arm, queries, scope), strict=True):
             asked = set(self._analyser.terms(query))
-            # A passage without any of the words has a score of zero, and so may one with a word of every passage: the
-            # words decide what is found, not the score.
+            # A passage without any of the words scores zero, but so does one whose only match is in every passage: so
+            # the words decide what is found, not the score.
             own = [row for row in rows if arm == "dense" or asked & set(self._terms[row])]
             best = sorted(own, key=lambda row, scores=scores: (-scores[row], row))[: max(k, 0)]  # type: ignore[misc]
             lists.append(RankedList(ids=[self._ids[row] for row in best], scores=[float(scores[row]) for row in best]))
@@ -110,9 +110,9 @@ class MemoryReader(Passages):
         return [row for row, chunk_id in enumerate(self._ids) if chunk_id in there]
 
     def _score(self, arm: Arm, queries: Sequence[str], scope: Scope) -> list[NDArray[np.float64]]:
-        """Return the scores of all rows for each query; those that the caller may not see have none that counts."""
+        """Return the scores of all rows for each query; rows hidden from the caller have no valid score."""
         if arm == "dense":
-            # One query at a time: what else is in a batch must not change a vector in its last bit.
+            # Embed one query at a time: a batch may change the last bit of a vector.
             vectors = [embed_queries(self.embedder, [query])[0] for query in queries]
             return [np.asarray(self._vectors @ vector, dtype=np.float64) for vector in vectors]
         bm25, rows = self._bm25(scope)
@@ -124,7 +124,7 @@ class MemoryReader(Passages):
 
     def _bm25(self, scope: Scope) -> tuple[BM25Okapi | None, list[int]]:
         """Return the BM25 of what a caller may read, and its rows; None where there is no word."""
-        # By access alone: filters narrow what comes back and change no score, or a score would depend on the filter.
+        # Access alone decides the statistics: a filter narrows the results and must not change a score.
         rows = self._rows(Scope(access=scope.access))
         terms = [self._terms[row] for row in rows]
         return (BM25Okapi(terms, epsilon=0) if any(terms) else None), rows

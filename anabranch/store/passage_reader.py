@@ -27,16 +27,16 @@ from anabranch.text.analyzer import Analyser
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
+# Searches are short, and numpy and FAISS release the GIL; more threads would only wait for cores.
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
 
 
 def run_in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T]]:
-    """Have a method that blocks run in a worker thread, for whoever awaits it."""
+    """Make a blocking method a coroutine that runs in a worker thread."""
 
     @wraps(work)
     async def awaited(*args: P.args, **kwargs: P.kwargs) -> T:
-        # As `asyncio.to_thread` does: meters and the like travel in context variables.
+        # Copies the context as `asyncio.to_thread` does, for meters travel in context variables.
         call = partial(contextvars.copy_context().run, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(_POOL, call)
 
@@ -44,10 +44,10 @@ def run_in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T
 
 
 class Passages:
-    """Reads a corpus's database from any thread; each call is one loan of a connection, so of one moment."""
+    """Reads a corpus's database from any thread; each call borrows one connection and sees one moment."""
 
     def __init__(self, lend: Callable[[], AbstractContextManager[sqlite3.Connection]], words: Analyser) -> None:
-        """Take what lends a connection, which nobody writes to until it is given back, and what finds words."""
+        """Take a function that lends a connection without a concurrent writer, and the analyser."""
         self._lend = lend
         self._analyser = words
 
@@ -60,17 +60,16 @@ class Passages:
         """Return the numbers of the documents that a scope lets through.
 
         Args:
-            scope: Who asks for what.
-            changes: The count of changes at which the asker knows of every document.
+            scope: The caller's access tags and filters.
+            changes: The count of changes at which the caller knows every document.
 
         Returns:
-            The count of changes that the answer is of, and the numbers; None if it is all that the asker knows of.
+            The count of changes of the answer, and the numbers; None for all that the caller knows.
         """
         where, parameters = scope_condition(scope)
         with self._lend() as connection:
             now = changes_in(connection)
-            # Most corpora have no tags and most questions no filter: for them no list of documents is made, however
-            # many there are.
+            # Most corpora have no tags and most questions no filter: they need no list of documents.
             restricted = connection.execute("SELECT 1 FROM documents WHERE access != '[]' LIMIT 1").fetchone()
             if restricted is None and not scope.filters and now == changes:
                 return now, None
@@ -153,7 +152,7 @@ class Passages:
     @run_in_thread
     def originals(self, doc_ids: Sequence[str], scope: Scope) -> dict[str, Original]:
         """Return the file of each document, in the order asked for; one that is gone or out of scope is absent."""
-        # A file has a row of its own unless an import brought the documents without it.
+        # A file has a row unless an import brought its documents without it.
         sql = (
             "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages, "
             "coalesce(f.source, d.source), d.access FROM documents d "
@@ -171,7 +170,7 @@ class Passages:
     def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text."""
         where, parameters = scope_condition(scope)
-        # Only this program's own words are put in here; values stay parameters.
+        # Only constants are formatted in; values stay parameters.
         sql = (
             "SELECT c.heading, d.pages, d.path FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608
             f"WHERE c.doc_id = ? AND c.level = 2 AND c.start <= ? AND {where} ORDER BY c.start DESC LIMIT 1"
@@ -187,12 +186,12 @@ class Passages:
 
 
 def scope_condition(scope: Scope) -> tuple[str, list[Any]]:
-    """Return the SQL condition on documents that a scope stands for: access first, the caller's filters on top.
+    """Return the SQL condition of a scope on documents: access first, then the caller's filters.
 
     Raises:
         SettingsError: The filters are malformed.
     """
-    # Access comes first and cannot be widened: whatever the filter says is joined to it by AND.
+    # Filters are joined to access by AND, so they can never widen it.
     parts: list[str] = ["d.access = '[]'"]
     parameters: list[Any] = []
     if scope.access:
@@ -211,9 +210,9 @@ def _rows(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: S
 
 
 def _with_text(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:
-    """Return a chunk with its text, after a look at whether that is what was written: its id is a hash of it.
+    """Return a chunk with its text, after checking the text against the id, which is its hash.
 
-    A parent has no text of its own in the database but that of its leaves.
+    A parent stores no text: its leaves have it.
     """
     text = chunk.text
     if chunk.level != 2:

@@ -1,7 +1,6 @@
-"""BM25 over the postings of all segments: the scores of `rank_bm25.BM25Okapi` with epsilon 0, over the rows that count.
+"""BM25 over the postings of all segments: the scores of `rank_bm25.BM25Okapi` with epsilon 0, over the permitted rows.
 
-For a caller who may not read all of them, over those that they may read: a score that counts the words of hidden rows
-tells what these are about.
+Statistics cover only the rows that the caller may read: a score that counted hidden rows would reveal their words.
 
 Only the postings of the query's own terms are touched, and the best rows are picked without sorting the others.
 """
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from anabranch.store.index.postings import Postings, encoded
 from anabranch.store.index.topk import RankedRows, merge_rankings, pick_best
 
-# The defaults of `rank_bm25`, whose scores the tests compare with.
+# The defaults of `rank_bm25`, which the tests compare with.
 K1 = 1.5
 B = 0.75
 
@@ -48,7 +47,7 @@ class Inverted:
 
     @property
     def rows(self) -> int:
-        """How many rows it has, such that do not count included."""
+        """How many rows it has, including masked ones."""
         return len(self.postings.lengths)
 
     def norms_of(self, rows: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -74,7 +73,7 @@ class BM25:
 
         Args:
             inverted: The segments.
-            keeps_norms: Norm all lengths now; those of `within` are many over the same rows, and norm what they need.
+            keeps_norms: Norm all lengths now; the many results of `restrict` share rows and norm only what they need.
         """
         self._inverted = inverted
         sizes = [each.size() for each in inverted]
@@ -85,16 +84,16 @@ class BM25:
             each.norms = _norms(each.postings.lengths, mean) if keeps_norms else None
 
     def restrict(self, masks: Sequence[Mask | None]) -> BM25:
-        """Return the BM25 of an index that has no other rows than these masks let through, to the last bit.
+        """Return the BM25 of an index with only the rows of these masks, exact to the last bit.
 
-        What it returns tells nothing about the other rows: not which words they hold, how many they are or how long.
+        Its scores reveal nothing about the other rows: not their words, number or lengths.
 
         Args:
             masks: One per segment, None for all rows of a segment without dead ones.
         """
         parts = [Inverted(each.postings, each.first, mask) for each, mask in zip(self._inverted, masks, strict=True)]
         made = BM25(parts, keeps_norms=False)
-        # Whoever may read everything shares the norms that are made already.
+        # If the masks hide nothing, share the existing norms.
         return self if made._rows == self._rows else made
 
     def idf(self, term: str) -> float | None:
@@ -105,7 +104,7 @@ class BM25:
         """Return for each query the rows that share a term with it, best first, at most `k`.
 
         Args:
-            queries: Analysed terms; one that is repeated counts as often as it stands there.
+            queries: Analysed terms; a repeated term counts each time.
             k: Most rows per query.
             masks: One per segment, None to allow all its rows; rows outside are as good as absent, and a mask never
                 changes a score.
@@ -117,7 +116,7 @@ class BM25:
         parts: list[list[RankedRows]] = [[] for _ in queries]
         for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
             # Queries for one question have most of their terms in common.
-            # Kept for this call alone: the postings of one word of a large corpus are megabytes.
+            # Cached for this call only: the postings of one word of a large corpus are megabytes.
             known: dict[int, Contribution] = {}
             for query, found in zip(queries, parts, strict=True):
                 terms = [
@@ -143,7 +142,7 @@ class BM25:
                 if weight.idf is not None and (number := weight.numbers[place]) is not None
             }
             for query, added in zip(queries, scores, strict=True):
-                # In the order of the query's terms, as in a search: a sum in another order differs in its last bit.
+                # Add in the order of the query's terms, as a search does: another order differs in the last bit.
                 for term in query:
                     if term in known:
                         added[inside] += known[term]
@@ -162,8 +161,8 @@ class BM25:
         return found
 
     def _idf(self, frequency: int) -> float:
-        # Below zero for a term of more than half of the rows. It counts for nothing then: a floor above zero, which
-        # BM25Okapi has by default, gives it more than a term of a little less than half of them.
+        # Negative for a term of more than half of the rows, which then counts as zero: BM25Okapi's default floor above
+        # zero would give it more than a slightly rarer term.
         return max(0.0, math.log(self._rows - frequency + 0.5) - math.log(frequency + 0.5))
 
     def _weight(self, term: str) -> _Weight:
@@ -177,7 +176,7 @@ class BM25:
 
 @dataclass(frozen=True, slots=True)
 class _Weight:
-    """What a term counts, and its number in each segment."""
+    """The weight of a term, and its number in each segment."""
 
     idf: float | None
     numbers: tuple[int | None, ...]
@@ -193,7 +192,7 @@ def _rank(
             known[number] = _contribution(segment, number, idf)
         rows, values = known[number]
         scores[rows] += values
-        # Apart from the scores: a word that counts for nothing is a match all the same.
+        # Matches are tracked apart from the scores: a word of weight zero still matches.
         matched[rows] = True
     if mask is not None:
         matched &= mask
