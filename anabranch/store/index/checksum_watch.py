@@ -14,8 +14,7 @@ AT_ONCE = 48 << 20
 """Segments up to this size are checked before the first search, which takes some 50 milliseconds."""
 
 _checked = LRU[str, tuple[tuple[int, ...], str | None]](4_096)
-"""The times of the files of each segment, by its folder, and what was found in them: once is enough, because segments
-are immutable."""
+"""The file times of each checked segment, by folder, and its damage: segments are immutable, so one check is enough."""
 
 
 class Watch:

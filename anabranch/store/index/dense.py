@@ -24,26 +24,26 @@ from anabranch.store.index.bm25 import Mask
 from anabranch.store.index.topk import RankedRows, pick_best
 
 SHARD_BYTES = 192 << 20
-"""Of vectors in a shard: what building one may hold in memory."""
+"""Vector bytes in a shard: building one holds them in memory."""
 
 QUANTISED = 8_192
 """Rows from which a shard gets codes; below, scanning the vectors themselves is as quick."""
 
-# Codes blur a cosine; so many more candidates make up for it. In the bundled embedder's vectors, of the 50 nearest
-# 99.99 % were found among 10,000 passages and 99.9 % among 32,000, of the 10 nearest 100 % and 99.9 % (benchmarks/ has
-# the recall at scale).
+# Codes blur a cosine; this many times more candidates make up for it. In the bundled embedder's vectors, of the 50
+# nearest 99.99 % were found among 10,000 passages and 99.9 % among 32,000, of the 10 nearest 100 % and 99.9 %
+# (benchmarks/ has the recall at scale).
 _WIDER = 4
 _MORE = 200
 
 _SAMPLE = 16_384
 _ROUNDS = 10
 
-# From 20 queries on FAISS multiplies matrices, which rounds differently: a result would depend on its companions.
+# From 20 queries on FAISS multiplies matrices, which rounds differently: a result would depend on its batch.
 _TOGETHER = 16
 
-# Up to this share of allowed rows, it is quicker to score those alone than to ask for each row whether it is allowed.
+# Up to this share of allowed rows, scoring only those is quicker than testing every row against the mask.
 _SPARSE = 1 / 500
-# Codes are scanned without a mask; up to this share, too many of the best would not be allowed.
+# Codes are scanned without a mask; up to this share of allowed rows, too many of the best would be masked.
 _THIN = 1 / 16
 
 
@@ -65,7 +65,7 @@ class Shard:
 
     @property
     def vectors(self) -> Vectors:
-        """The rows themselves, shape (rows, dimension), where they lie on disk."""
+        """The vectors, shape (rows, dimension), mapped from disk."""
         return _rows_of(self._flat)
 
     def search(self, queries: Vectors, k: int, mask: Mask | None) -> list[RankedRows]:
@@ -100,7 +100,7 @@ class Shard:
         return found
 
     def _by_codes(self, queries: Vectors, k: int, mask: Mask | None, allowed: int) -> list[NDArray[np.int64]]:
-        """Return more candidates than asked for; where a mask leaves too few of them, look closely after all."""
+        """Return more candidates than asked for; if a mask leaves too few of them, search exactly."""
         wanted = min(allowed, _WIDER * k + _MORE)
         wide = wanted if mask is None else min(self.rows, 2 * wanted * self.rows // allowed)
         found = []
@@ -117,8 +117,8 @@ class Shard:
 
 
 def cosines(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
-    """Return the cosine between a query and each row of unit vectors, everywhere the same to the last bit."""
-    # One row at a time in its own order of summing: a score depends on nothing but the two vectors.
+    """Return the cosine between a query and each row of unit vectors, the same to the last bit everywhere."""
+    # Sum each row by itself, so that a score depends only on the two vectors.
     found: NDArray[np.float64] = np.einsum("ij,j->i", vectors, query, dtype=np.float64)
     return found
 
@@ -135,7 +135,7 @@ def open_shards(folder: Path) -> list[Shard]:
 def write_shards(folder: Path, batches: Iterable[Vectors], dimension: int) -> None:
     """Write unit vectors, given in batches in row order, as shards."""
     size = max(1, SHARD_BYTES // (4 * max(1, dimension)))
-    # Threads of OpenMP wait by spinning: on a machine that is busy, two take many times as long as one.
+    # OpenMP threads wait by spinning: on a busy machine, two take many times as long as one.
     faiss.omp_set_num_threads(1)
     trained: Any = None
     for number, index in enumerate(_fill(batches, dimension, size)):
@@ -179,13 +179,13 @@ def _rows_of(flat: Any) -> Vectors:  # noqa: ANN401  # SWIG
 
 
 def _write(index: Any, file: Path) -> None:  # noqa: ANN401  # SWIG
-    # Given a path, FAISS does not tell if the end of a file finds no room on the disk.
+    # Given a path, FAISS does not report a full disk at the end of a file.
     with file.open("wb") as out:
         faiss.write_index(index, faiss.PyCallbackIOWriter(out.write))  # type: ignore[attr-defined]
 
 
 def _open(file: Path) -> Any:  # noqa: ANN401  # SWIG
-    # The flag that maps a flat index came after the one that maps inverted lists.
+    # Newer versions of FAISS have a separate flag for mapping a flat index.
     flags = getattr(faiss, "IO_FLAG_MMAP_IFC", 0)
     try:
         return faiss.read_index(str(file), flags)

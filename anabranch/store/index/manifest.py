@@ -8,8 +8,8 @@
       generations/000007-1f3a/   manifest.json  dead/SEGMENT.npy
       segments/7c1f09aa/         see `anabranch.store.index.segment`
 
-A reader that has opened a generation keeps it, whatever happens to the pointer: what it has mapped stays readable until
-it lets go, also when the files are removed.
+A reader that has opened a generation keeps it, whatever happens to the pointer: mapped files stay readable until it
+closes them, even after removal.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def read_manifest(folder: Path, name: str) -> Manifest:
         facts = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
         if facts.pop("schema") != SCHEMA:
             raise damage_error(f"The index {name} has another format.")
-        # A manifest that is damaged and still JSON would name other segments or none.
+        # A damaged manifest may still be valid JSON and name other segments or none.
         if facts.pop("sha256") != _digest(facts):
             raise damage_error(f"The manifest of the index {name} is not what was written.")
         manifest = Manifest(**{**facts, "segments": tuple(facts["segments"])})
@@ -121,12 +121,12 @@ def read_dead(folder: Path, manifest: Manifest) -> Dead:
     """Return the dead rows of each segment of a generation.
 
     Raises:
-        IndexDamagedError: A file is gone; a generation may be swept away while it is being opened.
+        IndexDamagedError: A file is gone; a generation may be swept while being opened.
     """
     dead = {}
     for segment in manifest.segments:
         file = home_of(Path(), manifest.name) / "dead" / f"{segment}.npy"
-        # The manifest says whether there are any: a missing file must not bring the dead back.
+        # The manifest says whether a segment has dead rows: a missing file must not revive them.
         dead[segment] = _read_rows(folder, file) if file.as_posix() in manifest.files else NONE_DEAD
     return dead
 
@@ -144,7 +144,7 @@ def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
     Returns:
         The manifest as it was written.
     """
-    # Under a name that no reader looks for, and renamed when all of it is on the disk.
+    # Write under a name that no reader looks for, and rename it when all of it is on the disk.
     home = home_of(folder, f".{manifest.name}")
     (home / "dead").mkdir(parents=True)
     for segment, rows in dead.items():
@@ -160,8 +160,7 @@ def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
     fields = asdict(written)
     text = json.dumps({"schema": SCHEMA, "sha256": _digest(fields), **fields}, indent=1)
     (home / "manifest.json").write_text(text, encoding="utf-8")
-    # Everything is forced to the disk before anything names it; the order is what a power cut tests. The pointer comes
-    # last of all.
+    # Everything is synced before anything names it, so that a power cut leaves a valid state. The pointer comes last.
     for path in [*home.rglob("*"), home]:
         sync(path)
     home.rename(home_of(folder, manifest.name))
@@ -200,29 +199,29 @@ def _number(home: Path) -> int:
 
 
 def sweep(folder: Path, keep: int = KEPT) -> None:
-    """Remove what nothing refers to; see `leftovers`."""
+    """Remove unreferenced files; see `leftovers`."""
     for path in leftovers(folder, keep):
         if path.is_dir():
-            # What cannot be removed, because a reader on Windows has it open, is removed by a later run.
+            # A file that a reader on Windows has open is removed by a later run.
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
 
 
 def leftovers(folder: Path, keep: int = KEPT) -> list[Path]:
-    """Return older generations, segments that none of the others has, and what was killed while it was made.
+    """Return older generations, segments that no other generation uses, and unfinished ones.
 
-    Among that a pointer which was never put in place.
+    This includes a pointer that was never put in place.
 
     Args:
         folder: The corpus.
         keep: How many generations stay, the newest ones; the current one does in any case.
     """
     homes = list_folder(folder / "generations")
-    # By number and not by time: clocks are set back, and copies have the time of the copying.
+    # Sort by number, not by time: clocks are set back, and copying changes times.
     whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
     stays = {home.name for home in whole[:keep]}
-    # Where the pointer cannot be read, the newest generations stay, one of which it was.
+    # If the pointer cannot be read, the newest generations stay, for it named one of them.
     with suppress(IndexDamagedError):
         stays.add(current_name(folder) or "")
     used = {name for home in whole if home.name in stays for name in _segments_of(home)}

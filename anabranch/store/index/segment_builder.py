@@ -23,11 +23,11 @@ from anabranch.store.index.segment import Segment, seal
 from anabranch.store.records import digest_of, embedded_text
 from anabranch.text.analyzer import analyser
 
-# Rows of text in memory at a time; the whole of a corpus may be larger than it.
+# Rows of text in memory at a time; a corpus may be larger than the memory.
 BLOCK = 500
 
-# In SQLite, CROSS JOIN fixes the order of the tables: documents first, whatever its planner thinks of a corpus that it
-# has no statistics of. In that order the rows come without sorting their text.
+# In SQLite, CROSS JOIN fixes the order of the tables: with documents first, rows come in order without sorting their
+# text.
 _LEAVES = (
     "FROM temp.members m CROSS JOIN documents d ON d.number = m.number "
     "CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2 ORDER BY m.number, c.start"
@@ -38,7 +38,7 @@ class SegmentPart(NamedTuple):
     """Documents that become one segment.
 
     Attributes:
-        numbers: Of the documents, ascending.
+        numbers: Numbers of the documents, ascending.
         leaves: How many they have together.
     """
 
@@ -67,13 +67,12 @@ def parts(database: CorpusDatabase, born: int, most: int) -> Iterator[SegmentPar
 def build_segment(
     database: CorpusDatabase, part: SegmentPart, progress: Callable[[int], None] = lambda _: None
 ) -> Segment:
-    """Write a new segment of documents as they are in the database.
+    """Write a new segment of documents from the database.
 
     Raises:
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
-    # A name of chance: a number could be that of a segment which a reader has still open, or which a killed run has
-    # left half made.
+    # A random name: a number could be that of a segment that a reader still has open, or of an unfinished one.
     home = segment_home(database.folder, secrets.token_hex(6))
     home.mkdir(parents=True)
     database.connection.execute("CREATE TEMP TABLE IF NOT EXISTS members (number INTEGER PRIMARY KEY)")
@@ -90,7 +89,7 @@ def build_segment(
 
 
 class _Rows:
-    """Whose each row is, collected while the terms go by."""
+    """The owner of each row, collected while the terms are read."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
@@ -114,8 +113,7 @@ def _terms(database: CorpusDatabase, rows: _Rows, progress: Callable[[int], None
     columns = "d.number, d.born, d.doc_id, d.source, c.chunk_id, c.position, d.title, c.heading, c.text"
     for block in _blocks(database.connection, columns):
         for number, born, doc_id, source, chunk_id, position, title, heading, text in block:
-            # The last moment to find out: from here on the checksums of the index would vouch for text that nobody
-            # wrote.
+            # Check now: later the checksums of the index would vouch for damaged text.
             if chunk_id != digest_of(str(doc_id), f"2/{position}", str(text)):
                 msg = f"A passage of {source!r} is not what was written."
                 hint = f"Replace it: anabranch corpus remove {shlex.quote(str(source))}, then ingest it."
@@ -128,7 +126,7 @@ def _terms(database: CorpusDatabase, rows: _Rows, progress: Callable[[int], None
 def _vectors(database: CorpusDatabase, dimension: int) -> Iterator[Vectors]:
     of_leaf = "(SELECT vector FROM vectors v WHERE v.vector_key = c.vector_key AND v.embedder = ?)"
     for block in _blocks(database.connection, of_leaf, database.meta("embedder") or ""):
-        # The length too: a buffer of joined bytes would be cut into vectors that all belong to somebody else.
+        # Check the length, too: one wrong length would shift all vectors of the joined buffer.
         if any(row[0] is None or len(row[0]) != 4 * dimension for row in block):
             msg = "A passage has no vector of the corpus's embedder."
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`, which embeds what is missing.")
