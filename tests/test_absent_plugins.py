@@ -111,6 +111,19 @@ def test_the_core_takes_in_a_file_and_answers_alone(tmp_path: Path) -> None:
     assert "Ida Marrow" in done.stdout, done.stderr
 
 
+@pytest.mark.parametrize("name", ["report.pdf", "prices.csv", "pump.py", "Makefile"])
+def test_a_file_whose_reader_is_absent_is_skipped_with_the_extra_that_brings_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("all: some words")
+    done = python(tmp_path, COMMAND_LINE, "ingest", name, "--corpus", "c")
+    assert "pip install 'anabranch[formats]'" in " ".join((done.stdout + done.stderr).split())
+
+
+def test_an_export_of_conversations_without_its_plugin_is_read_as_records(tmp_path: Path) -> None:
+    (tmp_path / "day.json").write_text('[{"type": "message", "ts": "1709287200.0", "user": "U1", "said": "On weirs"}]')
+    code = "import pathlib as p, anabranch.readers as r; print(list(r.read(p.Path('day.json'), 'day.json')))"
+    assert "On weirs" in python(tmp_path, code).stdout
+
+
 AUTH = (
     "from anabranch.identity.langgraph_auth import authenticate; import asyncio; print(asyncio.run(authenticate({})))"
 )
@@ -127,4 +140,4 @@ def test_a_langgraph_server_without_the_plugin_opens_to_nobody_who_has_to_say_wh
 def test_a_langgraph_server_without_the_plugin_has_no_page(tmp_path: Path) -> None:
     done = python(tmp_path, "from anabranch.server.page_app import app; print(type(app).__name__, app.routes)")
     assert done.stdout.strip() == "Starlette []", done.stderr
-    assert "There is no page: The server part 'page' needs an optional dependency" in done.stderr
+    assert "The page is not available: The server part 'page' needs an optional dependency" in done.stderr

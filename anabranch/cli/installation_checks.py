@@ -22,6 +22,7 @@ EXTENSIONS = (
     "embedders",
     "embedder_folders",
     "entailment_checks",
+    "json_exports",
     "readers",
     "stores",
     "synthesis_modes",

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.chat_export import JsonRecord, chat_documents
-from anabranch.readers.code import read_code
 from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import cleaned, decode
 from anabranch.readers.jsonl import record_parts
 from anabranch.readers.size_limit import limited
 from anabranch.readers.table_blocks import table_texts
+from anabranch.registry import Registry
 from anabranch.text.normalization import squeeze
+
+JsonRecord = dict[str, Any]
+
+JSON_EXPORTS: Registry[Callable[[Sequence[JsonRecord], str], Iterator[Document] | None]] = Registry("json export", {})
+"""Functions that return the documents of what a service exports, None where the records are none of its own."""
 
 _MOST_COLUMNS = 40  # a list of records with more keys is no table that a person would read
 _MOST_CODE = 1 << 25  # bytes that are read as they stand, as of any source code
@@ -23,7 +28,7 @@ _DEEPEST = 6
 
 
 @limited(1 << 27, "Turn it into JSON lines, or split it.")
-def read_json(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
+def read_json(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield the documents of a .json file.
 
     An export of conversations gives one for each. A list of objects gives one for each, as lines of JSON lines do, if
@@ -42,11 +47,14 @@ def read_json(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator
         if path.stat().st_size > _MOST_CODE:
             msg = f"{source!r} is no list of records, and longer than {_MOST_CODE} bytes."
             raise ReadingError(msg, reason="too_large", hint="Turn it into CSV or JSON lines, or split it.")
-        yield from read_code(path, source, options)
+        whole = Document(source, source, (), {"format": "code", "language": "json"}, key=source, notes=notes)
+        text = text.strip("\n")
+        yield from in_parts([Block(text, is_preformatted=True)] if text.strip() else [], whole, tuple)
         return
-    chats = chat_documents(records, source)
-    if chats is not None:
-        yield from chats
+    found = (read_export(records, source) for read_export in JSON_EXPORTS.installed())
+    exported = next((documents for documents in found if documents is not None), None)
+    if exported is not None:
+        yield from exported
     elif _are_documents(records):
         yield from record_parts(text, source)
     else:

@@ -19,15 +19,16 @@ from anabranch.readers.document import (
     with_heading,
 )
 from anabranch.readers.document_parts import one_document, squeezed_lines
+from anabranch.readers.inert_xml import Element
 from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
-from anabranch.readers.office_password import opened_with_password
 from anabranch.readers.table_blocks import table_parts
-from anabranch.readers.zip_container import Element, ZipFormat, opened
 from anabranch.text.normalization import clean, squeeze
 from anabranch_readers.ooxml.hidden_runs import HiddenRuns
 from anabranch_readers.ooxml.list_numbers import BULLET, list_labels
 from anabranch_readers.ooxml.package import properties
 from anabranch_readers.ooxml.word_package import WordPackage, qn
+from anabranch_readers.protected_office import opened_with_password
+from anabranch_readers.zip_container import ZipFormat, opened
 
 _KIND = ZipFormat("Word document", "Word's old .doc format", ".docx in Word")
 # Word stores the names of its own styles in English, whatever language it speaks; other programs translate them.

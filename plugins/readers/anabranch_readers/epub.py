@@ -16,9 +16,11 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, declared_title
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.html import page_blocks, parse_html
+from anabranch.readers.inert_xml import Element, local
+from anabranch.readers.office_password import protected
 from anabranch.readers.visible_nodes import BLOCKS, Visible
-from anabranch.readers.zip_container import COPY_HINT, Archive, Element, ZipFormat, local, opened, protected
 from anabranch.text.normalization import squeeze
+from anabranch_readers.zip_container import COPY_HINT, Archive, ZipFormat, opened
 
 _KIND = ZipFormat("e-book in EPUB format")
 _LONGEST_CHAPTER = 1 << 25  # a parsed page takes some thirty times its size

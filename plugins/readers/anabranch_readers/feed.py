@@ -9,14 +9,14 @@ from pathlib import Path
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from anabranch.readers.code import read_code
 from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOptions
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.html import page_blocks, parse_html
+from anabranch.readers.inert_xml import Element, local, parsed
 from anabranch.readers.size_limit import limited
 from anabranch.readers.visible_nodes import Visible
-from anabranch.readers.zip_container import Element, local, parsed
 from anabranch.text.normalization import clean, squeeze
+from anabranch_readers.code import read_code
 
 _FEEDS = frozenset({"rss", "feed", "RDF"})
 _MAPS = frozenset({"urlset", "sitemapindex"})

@@ -9,9 +9,9 @@ from pathlib import Path
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import Sections, one_document
+from anabranch.readers.inert_xml import Element, local, parsed
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
-from anabranch.readers.zip_container import Element, local, parsed
 from anabranch.text.normalization import clean, squeeze
 
 # Pictures, as base64: a parser that bounds the length of a text would refuse the book for its cover.

@@ -13,10 +13,10 @@ from anabranch.errors import MissingExtraError, ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import cleaned
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.office_password import is_compound
 from anabranch.readers.size_limit import limited
-from anabranch.readers.zip_container import is_compound
 from anabranch.text.normalization import squeeze
+from anabranch_readers.protected_office import opened_with_password
 
 _KINDS = {"doc": "application/msword", "ppt": "application/vnd.ms-powerpoint"}
 

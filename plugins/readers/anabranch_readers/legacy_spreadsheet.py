@@ -20,11 +20,12 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.office_password import OLE, protected
 from anabranch.readers.size_limit import limited
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import OLE, ZipFormat, check, protected
 from anabranch.text.normalization import clean, squeeze
+from anabranch_readers.protected_office import opened_with_password
+from anabranch_readers.zip_container import ZipFormat, check
 
 _BINARY = ZipFormat("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
 _BEATS = 10_000  # rows

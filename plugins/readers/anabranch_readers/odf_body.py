@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from anabranch.readers.document import Block, HeadingPath, titles, with_heading
 from anabranch.readers.document_parts import LeftOut, squeezed_lines
+from anabranch.readers.inert_xml import Element, local
 from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
 from anabranch.readers.table_blocks import table_parts
-from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
+from anabranch_readers.zip_container import Archive, attribute
 
 _SKIPPED = frozenset({"tracked-changes", "forms", "sequence-decls", "variable-decls", "user-field-decls", "notes"})
 # Ruby text says how to pronounce what it stands above, and the citation of a note is its number.

@@ -7,20 +7,13 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared_title
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
+from anabranch.readers.inert_xml import Element, local
 from anabranch.readers.merged_cells import MergedCells, cells_in_order
+from anabranch.readers.office_password import protected
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import (
-    COPY_HINT,
-    Archive,
-    Element,
-    ZipFormat,
-    attribute,
-    local,
-    opened,
-    protected,
-)
 from anabranch.text.normalization import squeeze
 from anabranch_readers.odf_body import COMMENTS, HiddenStyles, OdfBody, hidden_styles, repeats
+from anabranch_readers.zip_container import COPY_HINT, Archive, ZipFormat, attribute, opened
 
 _KIND = ZipFormat("OpenDocument file")
 # Placeholders of a slide that say the same on each of them.

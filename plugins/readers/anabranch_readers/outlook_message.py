@@ -11,8 +11,8 @@ import oxmsg
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Document, ReadOptions
+from anabranch.readers.office_password import is_compound
 from anabranch.readers.size_limit import limited
-from anabranch.readers.zip_container import is_compound
 from anabranch_readers.eml import MimePart, mail_document
 
 

@@ -13,8 +13,9 @@ from typing import Any
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Document, ReadOptions, declared_title
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.mupdf import FAULTS, Pdf, PdfWord, open_pdf, raise_if_out_of_memory, words
+from anabranch.readers.mupdf import FAULTS, Pdf, PdfWord, open_pdf, words
 from anabranch.text.normalization import squeeze
+from anabranch_readers.page_contents import raise_if_out_of_memory
 from anabranch_readers.pdf_layout.headings import PdfOutline, body_size, with_outline, with_type
 from anabranch_readers.pdf_layout.paragraphs import Paragraph
 from anabranch_readers.pdf_layout.reading_order import document_paragraphs

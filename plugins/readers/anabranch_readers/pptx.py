@@ -8,13 +8,14 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, one_document
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.inert_xml import Element, local
 from anabranch.readers.table_blocks import table_parts, table_texts
-from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened
 from anabranch.text.normalization import squeeze
 from anabranch_readers.ooxml.chart import chart_rows, chart_title
 from anabranch_readers.ooxml.drawing_text import DrawingText, diagram_text
 from anabranch_readers.ooxml.package import main_part, parts, properties, related, relations
+from anabranch_readers.protected_office import opened_with_password
+from anabranch_readers.zip_container import Archive, ZipFormat, opened
 
 _KIND = ZipFormat("PowerPoint presentation", "PowerPoint's old .ppt format", ".pptx in PowerPoint")
 _TITLES = frozenset({"title", "ctrTitle"})

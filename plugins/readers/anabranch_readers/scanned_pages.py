@@ -12,8 +12,9 @@ import pymupdf
 from anabranch.errors import ReadingError
 from anabranch.readers.document import ReadOptions
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.mupdf import FAULTS, Image, Page, Pdf, images, raise_if_out_of_memory
+from anabranch.readers.mupdf import FAULTS, Page, Pdf
 from anabranch_readers.ocr import OcrUnavailable, Recognised, Tesseract, tesseract
+from anabranch_readers.page_contents import Image, images, raise_if_out_of_memory
 from anabranch_readers.pdf_layout.text_lines import Line, PageLines
 from anabranch_readers.rapid_ocr import RapidOcr, rapid_ocr
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.inert_xml import local
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import Archive, ZipFormat, local, opened
 from anabranch_readers.ooxml.drawing_text import shape_texts
 from anabranch_readers.ooxml.package import parts, properties
 from anabranch_readers.ooxml.workbook import Workbook, load_workbook
 from anabranch_readers.ooxml.worksheet import ExcelRows, load_layout
+from anabranch_readers.protected_office import opened_with_password
+from anabranch_readers.zip_container import Archive, ZipFormat, opened
 
 _KIND = ZipFormat("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
 

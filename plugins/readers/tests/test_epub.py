@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Document
-from anabranch.readers.zip_container import parsed
+from anabranch.readers.inert_xml import parsed
 from anabranch_readers.epub import TocEntry, entries_of_nav, entries_of_ncx, place, read_epub, set_headings
 
 CONTAINER = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from openpyxl.utils.datetime import WINDOWS_EPOCH
 
-from anabranch.readers.zip_container import Element
+from anabranch.readers.inert_xml import Element
 from anabranch.text.normalization import squeeze
 from anabranch_readers.ooxml.number_formats import Format, format_of, shown
 

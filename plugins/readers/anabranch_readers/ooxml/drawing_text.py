@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anabranch.readers.document_parts import squeezed_lines
+from anabranch.readers.inert_xml import Element, local
 from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
-from anabranch.readers.zip_container import Element, local
 from anabranch.text.normalization import clean, squeeze
 
 # Hundredths of a point; nobody reads type of this size.

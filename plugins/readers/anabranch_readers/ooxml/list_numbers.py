@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from anabranch.readers.zip_container import Element
+from anabranch.readers.inert_xml import Element
 from anabranch.text.normalization import squeeze
 from anabranch_readers.ooxml.word_package import is_on, qn, value_of
 

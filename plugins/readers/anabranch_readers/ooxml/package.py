@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import declared_title
-from anabranch.readers.zip_container import Archive, Element, attribute, local
+from anabranch.readers.inert_xml import Element, local
 from anabranch.text.normalization import squeeze
+from anabranch_readers.zip_container import Archive, attribute
 
 
 @dataclass(frozen=True, slots=True)

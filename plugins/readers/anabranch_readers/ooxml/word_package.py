@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anabranch.readers.zip_container import Archive, Element, parsed
+from anabranch.readers.inert_xml import Element, parsed
 from anabranch_readers.ooxml.package import main_part, parts
+from anabranch_readers.zip_container import Archive
 
 _TRANSITIONAL = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"

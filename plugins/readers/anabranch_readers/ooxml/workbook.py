@@ -11,10 +11,11 @@ from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
 
 from anabranch.errors import ReadingError
-from anabranch.readers.zip_container import Archive, Element, elements, local
+from anabranch.readers.inert_xml import Element, local
 from anabranch.text.normalization import clean, squeeze
 from anabranch_readers.ooxml.number_formats import Format, format_of
 from anabranch_readers.ooxml.package import main_part, parts, related, relations
+from anabranch_readers.zip_container import Archive, elements
 
 _MOST_BYTES = 1 << 28  # all strings of a workbook are held at once
 # Characters that XML cannot hold are written as _x000D_ (ECMA-376 part 1, 22.9.2.19).

@@ -10,12 +10,13 @@ from typing import IO
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
 from anabranch.readers.document_parts import LeftOut
+from anabranch.readers.inert_xml import Element, local
 from anabranch.readers.merged_cells import MergedCells, cells_in_order
-from anabranch.readers.zip_container import Archive, Element, elements, local
 from anabranch.text.normalization import clean
 from anabranch_readers.ooxml.number_formats import Format, shown
 from anabranch_readers.ooxml.package import parts
 from anabranch_readers.ooxml.workbook import Workbook, string_of
+from anabranch_readers.zip_container import Archive, elements
 
 MOST_COLUMNS = 16_384  # Excel's own limits
 MOST_ROWS = 1_048_576

@@ -11,7 +11,8 @@ from heapq import nlargest
 
 import pymupdf
 
-from anabranch.readers.mupdf import Box, Page, PdfSpan, RawBlock, Shape, images, painted
+from anabranch.readers.mupdf import Box, Page
+from anabranch_readers.page_contents import PdfSpan, RawBlock, Shape, images, painted
 
 _PAINTED = 1 << 4 | 1 << 5 | 1 << 6  # filled, stroked or used for clipping
 _LEAST_SIZE = 1.0  # points on a page of usual size

@@ -14,17 +14,9 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-from anabranch.readers.mupdf import (
-    Page,
-    PdfSpan,
-    PdfWord,
-    RawBlock,
-    images,
-    painted,
-    raw_blocks,
-    words,
-)
+from anabranch.readers.mupdf import Page, PdfWord, words
 from anabranch.text.normalization import clean_counted
+from anabranch_readers.page_contents import PdfSpan, RawBlock, images, painted, raw_blocks
 from anabranch_readers.pdf_layout.emphasis import BOLD, ITALIC, is_mostly, leading_words
 from anabranch_readers.pdf_layout.hidden_text import hidden_spans, is_painted
 from anabranch_readers.pdf_layout.table_grid import UNRULED, Rulings, rulings

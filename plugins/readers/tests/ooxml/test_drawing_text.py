@@ -1,4 +1,4 @@
-from anabranch.readers.zip_container import parsed
+from anabranch.readers.inert_xml import parsed
 from anabranch_readers.ooxml.drawing_text import DrawingText, diagram_text, shape_texts
 
 

@@ -13,7 +13,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError, UserError
 from anabranch.ingestion.archives.decompression import unpacked
-from anabranch.readers.zip_container import local, parsed
+from anabranch.readers.inert_xml import local, parsed
 from anabranch_sources.web.fetcher import FetchedPage, Fetcher
 
 MOST_FILES = 50

@@ -6,7 +6,8 @@ import pytest
 from lxml.etree import XMLSyntaxError
 
 from anabranch.errors import ReadingError
-from anabranch.readers.zip_container import ZipFormat, attribute, elements, local, opened, parsed
+from anabranch.readers.inert_xml import local, parsed
+from anabranch_readers.zip_container import ZipFormat, attribute, elements, opened
 
 KIND = ZipFormat("test file", "the old format", ".new")
 
@@ -40,7 +41,7 @@ def test_a_missing_part_is_said(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anabranch.readers.zip_container.MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr("anabranch_readers.zip_container.MOST_UNPACKED", 1_000_000)
     assert reason(packed(tmp_path / "a", one=b"0" * 600_000, two=b"0" * 600_000)) == "too_large"
 
 
@@ -57,7 +58,7 @@ def test_a_header_that_lies_about_the_size_unpacks_to_no_more(tmp_path: Path) ->
 
 
 def test_what_is_taken_into_memory_is_bounded_over_all_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anabranch.readers.zip_container.MOST_PARSED", 1000)
+    monkeypatch.setattr("anabranch_readers.zip_container.MOST_PARSED", 1000)
     with opened(packed(tmp_path / "a", one=b"0" * 600, two=b"0" * 600), "a", KIND) as archive:
         archive.read("one")
         with pytest.raises(ReadingError) as caught:

@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any
 
 from anabranch.readers.document import Block, Document
+from anabranch.readers.json_records import JsonRecord
 from anabranch.readers.plain_text import paragraphs
 from anabranch.text.normalization import clean, squeeze
-
-# What a record of JSON is.
-JsonRecord = dict[str, Any]
 
 _REFERENCE = re.compile(r"<([@#!]?)([^|<>\s]*)(?:\|([^<>]*))?>")
 _LONGEST_CHAT = 100_000  # messages: `parent` may lead round in a ring

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from anabranch.readers.code_languages import LANGUAGES, LANGUAGES_BY_NAME
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import cleaned, decode
 from anabranch.readers.size_limit import limited
+from anabranch_readers.code_languages import LANGUAGES, LANGUAGES_BY_NAME
 
 
 @limited(1 << 25, "Turn it into CSV or JSON lines, or split it.")  # so much of it is data, and not code
