@@ -25,9 +25,9 @@ from anabranch.store.protocol import RankedList
 FusionMethod = Literal["complete", "convex", "rrf", "z_score", "dbsf"]
 Fusion = Callable[[Sequence[RankedList], Sequence[float]], dict[str, float]]
 
-# Smoothing constant of the paper; the larger, the less the first ranks stand out.
+# Smoothing constant of the paper; a larger one makes the first ranks stand out less.
 K = 60
-# The best of each retriever is among so many; passages of a window fill more.
+# The best passage of each retriever is among this many; a window holds more.
 PLACES = 8
 
 
@@ -47,7 +47,7 @@ def reciprocal_rank(lists: Sequence[RankedList], weights: Sequence[float]) -> di
     """
     parts: defaultdict[str, list[float]] = defaultdict(list)
     for ranking, weight in zip(lists, weights, strict=True):
-        # Not added as 0: an id that is in this list alone would then be among the results.
+        # Skip a list of weight 0, or its ids would be among the results.
         for rank, chunk_id in enumerate(ranking["ids"] if weight else (), start=1):
             parts[chunk_id].append(weight / (K + rank))
     return _sum(parts)
@@ -78,12 +78,12 @@ def convex(
 
 
 def _sum(parts: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    # fsum rounds once, so the order in which the lists came in cannot decide a tie.
+    # fsum rounds once, so the order of the lists cannot decide a tie.
     return {chunk_id: math.fsum(values) for chunk_id, values in parts.items()}
 
 
 FUSIONS: dict[FusionMethod, Fusion] = {
-    # The same sum as `convex`; what differs is that its lists are made complete first.
+    # The same sum as `convex`, over lists that were completed first.
     "complete": convex,
     "rrf": reciprocal_rank,
     "convex": convex,
@@ -101,7 +101,7 @@ def rank(scores: Mapping[str, float]) -> RankedList:
     Returns:
         One ranked list with finite scores.
     """
-    # A checkpoint is JSON, which knows no NaN.
+    # A checkpoint is JSON, which has no NaN.
     safe = dict(zip(scores, replace_non_finite(list(scores.values())), strict=True))
     ids = sort_by_score(safe)
     return RankedList(ids=ids, scores=[safe[chunk_id] for chunk_id in ids])
@@ -146,7 +146,7 @@ def complete(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
     Fused as 0, the passage just below the end of a list loses to one that is just above it by as much as the whole list
     spans. The corpus knows every score, so none has to be guessed.
     """
-    # The list's own scores come last: an index may be a generation ahead of the one that was searched.
+    # The list's own scores win: the index may be a generation ahead of the one that was searched.
     best = {**scores, **dict(zip(ranking["ids"], ranking["scores"], strict=True))}
     ids = sort_by_score(best)
     return RankedList(ids=ids, scores=[best[chunk_id] for chunk_id in ids])
@@ -155,9 +155,9 @@ def complete(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
 def promote_best(fused: RankedList, lists: Sequence[RankedList]) -> RankedList:
     """Move the best passage of each list up into the first `PLACES`, where it is not there already.
 
-    A weight is an estimate, and a passage that one retriever is sure of must not be lost by it: so near the top it
-    reaches every reranker and the first window. It costs no quality (docs/adr/0010-fusion.md). The scores stay where
-    they are, so that the list stays in descending order: each passage has that of its place.
+    A weight is an estimate, and must not lose a passage that one retriever is sure of: near the top it reaches every
+    reranker and the first window. It costs no quality (docs/adr/0010-fusion.md). Scores keep their places, so that
+    they stay in descending order: each passage gets that of its new place.
 
     Args:
         fused: One ranked list, best first.

@@ -19,7 +19,7 @@ _SIGMAS = 3.0
 
 
 def replace_non_finite(scores: Sequence[float | None]) -> list[float]:
-    """Replace what is no number: +inf by the largest finite score, None, NaN and -inf by the smallest.
+    """Replace non-finite scores: +inf by the largest finite score; None, NaN and -inf by the smallest.
 
     Returns:
         As many finite python floats; all 0.0 where none of the scores is finite.
@@ -32,13 +32,13 @@ def replace_non_finite(scores: Sequence[float | None]) -> list[float]:
 
 
 def repair_list(ranking: RankedList) -> RankedList:
-    """Return a ranked list that is what the protocol says, whatever a store of another package gave.
+    """Return a ranked list that obeys the protocol, whatever a third-party store returned.
 
     Each id stands in it once, at its first place; a score that is missing or no number counts as the worst of the list.
     """
     known: list[float | None] = list(ranking["scores"][: len(ranking["ids"])])
     scores = replace_non_finite(known + [None] * (len(ranking["ids"]) - len(known)))
-    # Backwards, so that the first score of an id that is repeated is the one that stays.
+    # Reversed, so that the first score of a repeated id wins.
     first = dict(zip(reversed(ranking["ids"]), reversed(scores), strict=True))
     ids = list(dict.fromkeys(ranking["ids"]))
     return RankedList(ids=ids, scores=[first[chunk_id] for chunk_id in ids])
@@ -46,7 +46,7 @@ def repair_list(ranking: RankedList) -> RankedList:
 
 def sort_by_score(scores: Mapping[str, float]) -> list[str]:
     """Return ids by finite scores, best first, equal scores by id."""
-    # A sort is stable, also in reverse: two of them by plain values are quicker than one by pairs.
+    # Two stable sorts by plain values are quicker than one by pairs.
     return sorted(sorted(scores), key=scores.__getitem__, reverse=True)
 
 
@@ -63,7 +63,7 @@ def min_max(scores: Sequence[float]) -> list[float]:
         Scores in [0, 1]; all 1.0 where the list has one distinct score.
     """
     low, high = min(scores, default=0.0), max(scores, default=0.0)
-    # One hit, or a tie of all: nothing says that they are bad.
+    # One hit, or all tied: nothing says that they are bad.
     if high == low:
         return [1.0] * len(scores)
     return [(score - low) / (high - low) for score in scores]
