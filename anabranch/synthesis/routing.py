@@ -1,9 +1,9 @@
-"""How the answer is written: a pure choice on the retrieved evidence, with its reasons.
+"""Chooses how the answer is written, from the retrieved evidence alone, with reasons.
 
 One window needs one call. Several windows are read one after the other (create and refine) where the evidence is
 focused, and side by side (map and reduce) where it is spread over many places: then no single passage decides, and a
-chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833). The words of the question decide
-nothing: what tells "list all" from "who" in one language tells nothing in the next.
+chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833). The words of the question do not
+count, because "list all" and "who" look different in every language.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from anabranch.types import RouteName
 
 BUILT_IN = ("auto", "stuff", "refine", "map_reduce")
 
-# Ways of writing an answer that other packages add: a step of the graph, as those in `nodes/`, that writes `draft`.
+# Routes that other packages add: steps of the graph, like those in `nodes/`, that write `draft`.
 SYNTHESIS_MODES: Registry[Callable[..., Any]] = Registry("synthesis mode", {})
 MANY_SOURCES = 4
 # Relevance is flat when the median passage has at least this share of the best one's score.
 FLAT = 0.8
-# Refining ends after this many windows in a row that added nothing, or that the model failed to read.
+# Refining ends after this many windows in a row without a new answer.
 EARLY_STOP = 2
-# A chain of more windows than this is slower than it is worth: each one is a round trip.
+# A longer chain is not worth its time: each window is a round trip.
 LONG_CHAIN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class RouteChoice:
-    """The route and, for people, why.
+    """The route and its reasons for people.
 
     Attributes:
         name: The route.
-        reasons: Why this one.
-        unread: Windows at the end that the budget does not let be read.
-        lacking: What the budget lacks, for people; empty where it lacks nothing.
+        reasons: Why this route.
+        unread: Last windows that the budget does not cover.
+        lacking: What the budget lacks, for people; empty if nothing.
     """
 
     name: RouteName
@@ -47,7 +47,7 @@ class RouteChoice:
 
 
 def is_flat(scores: Sequence[float]) -> bool:
-    """Say whether relevance is spread evenly rather than held by the first passages."""
+    """Tell whether relevance is spread evenly instead of concentrated in the first passages."""
     ordered = sorted(scores, reverse=True)
     return len(ordered) > 1 and ordered[0] > 0 and ordered[len(ordered) // 2] >= FLAT * ordered[0]
 
@@ -85,18 +85,18 @@ def _by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteCh
 
 
 def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool = True) -> RouteChoice:
-    """Return the choice, or what comes nearest to it within a budget.
+    """Return the choice, or the nearest one within a budget.
 
     The other way to read all windows comes first, then fewer windows, then the passages themselves, which cost no call.
 
     Args:
-        choice: What the evidence speaks for.
-        prices: Of the windows there are.
-        left: What the question may still cost.
+        choice: The route that suits the evidence.
+        prices: The prices of the windows.
+        left: The remaining budget.
         chain: Whether the model's context has room for an answer so far beside a window.
     """
     windows = len(prices.windows)
-    # What a mode of another package costs is not known here: it has to keep to the limits itself.
+    # The cost of another package's route is unknown here: it must keep to the limits itself.
     if choice.name in ("compose", "installed") or not windows:
         return choice
     if choice.name == "refine" and not chain:
@@ -105,7 +105,7 @@ def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool =
     if not lacking:
         return choice
     why = (*choice.reasons, f"{choice.name} takes {lacking}")
-    # Reading all windows in another way loses no evidence; reading fewer does, so that comes after.
+    # Reading all windows by another route loses no evidence, so try that before reading fewer.
     for read in range(windows, 0, -1):
         for name in _ways(choice.name, read, chain=chain):
             if not left.lacks(prices.cost(name, read)):
