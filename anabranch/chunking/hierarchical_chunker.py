@@ -1,4 +1,4 @@
-"""Grows the chunk tree of a document: leaves of whole sentences, middles of whole leaves, roots of whole middles.
+"""Builds the chunk tree of a document: leaves of whole sentences, middles of whole leaves, roots of whole middles.
 
 The spans of the leaves tile the text, and each level's spans nest exactly in the one above, so that a parent can take
 the place of its children without a character lost or doubled.
@@ -58,7 +58,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A chunk that does not know its parent yet."""
+    """A chunk without its parent yet."""
 
     start: int
     end: int
@@ -71,10 +71,10 @@ class _Span:
 
 
 def check_sizes(sizes: Sequence[int]) -> Sizes:
-    """Return the sizes, or say what is wrong with them.
+    """Return valid sizes.
 
     Raises:
-        SettingsError: Not three numbers, one below 16, or not descending.
+        SettingsError: They are not three descending numbers from 16 up.
     """
     whole = len(sizes) == 3 and all(isinstance(size, int) and size >= 16 for size in sizes)
     if not whole or any(upper <= lower for upper, lower in pairwise(sizes)):
@@ -87,8 +87,8 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
     """Cut a document into its chunk tree.
 
     Args:
-        document: What a reader handed on; blank blocks are left out.
-        embedder: Counts the tokens.
+        document: The document of a reader; blank blocks are omitted.
+        embedder: The embedder, which counts the tokens.
         sizes: Most tokens of a root, a middle and a leaf.
 
     Raises:
@@ -104,7 +104,7 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
 
 
 def _pack(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[list[SplitPiece]]:
-    """Fill leaves in order; a heading opens one, and takes some of the text under it along."""
+    """Fill leaves in order; a heading opens a leaf and keeps some of its text with it."""
     coming = pieces(text, blocks, embedder, size)
     group: list[SplitPiece] = []
     waiting: deque[SplitPiece] = deque()
@@ -113,14 +113,14 @@ def _pack(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> It
         headed = bool(group) and group[-1].heading
         if not group:
             group = [piece]
-        # What was counted as part of an unbroken run has another count beside other words.
+        # A part of an unbroken run has another count beside other words.
         elif piece.alone or group[-1].alone or (piece.heading and not headed):
             yield group
             group = [piece]
         elif piece.tokens <= room:
             group.append(piece)
         elif headed and not piece.heading and room >= size // 4:
-            # A heading parted from its text would be found for its words and say nothing.
+            # A heading without its text would match a question and answer nothing.
             first, *rest = cut(text, piece, embedder, room)
             if first.alone:
                 yield group
@@ -135,7 +135,7 @@ def _pack(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> It
 
 
 def _leaf(group: Sequence[SplitPiece], blocks: Sequence[Block]) -> _Span:
-    # Named by the text under a heading, whose path has that heading, and not by the heading above it.
+    # The first text names the leaf: its path includes the heading above it.
     body = next((piece for piece in group if not piece.heading), group[-1])
     return _Span(
         start=group[0].start,
@@ -153,8 +153,7 @@ def _gather(spans: Sequence[_Span], size: int) -> list[_Span]:
     groups: list[list[_Span]] = []
     tokens = 0
     for span in spans:
-        # A section begins a parent of its own, unless that before it is so short that many would be parents of one
-        # leaf.
+        # A section begins a new parent, unless the previous one is so short that many parents would have one leaf.
         if not groups or tokens + span.tokens > size or (span.opens and tokens >= size // 4):
             groups.append([])
             tokens = 0
@@ -168,9 +167,9 @@ def _parent(children: Sequence[_Span]) -> _Span:
     return _Span(
         start=first.start,
         end=last.end,
-        # Added up and not counted anew: cuts run between tokens, so that the sum is the count.
+        # Cuts run between tokens, so the sum of the parts is the count.
         tokens=sum(child.tokens for child in children),
-        # What lies in two sections is named by what both stand under, and not by the first of them.
+        # A parent over two sections takes the heading path that they share.
         heading=_shared_titles([child.heading for child in children]),
         page=first.page,
         page_end=last.page_end,
@@ -187,7 +186,7 @@ def _shared_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 def _number(roots: Sequence[_Span], text: str) -> list[ChunkNode]:
     nodes: list[ChunkNode] = []
 
-    # Three levels, so it calls itself three deep however long the document is.
+    # The recursion is three levels deep for any document.
     def visit(span: _Span, level: int, parent: int | None) -> None:
         index = len(nodes)
         nodes.append(_node(span, level, parent, text))

@@ -1,4 +1,4 @@
-"""Reads what a passage consists of: prose, tables as the readers write them, and lines of commands or code."""
+"""Splits a passage into prose, tables as the readers write them, and lines of commands or code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def blocks_of(passage: str) -> list[PassageBlock]:
 
 
 def _by_lines(passage: str) -> Iterator[PassageBlock]:
-    """Cut a passage into prose, rows of tables, and code between fences that the document itself has."""
+    """Cut a passage into prose, rows of tables, and code between the document's own fences."""
     kind: BlockKind = "prose"
     start = at = 0
     fence = ""
@@ -51,7 +51,7 @@ def _by_lines(passage: str) -> Iterator[PassageBlock]:
 
 
 def _part(passage: str, block: PassageBlock) -> Iterator[PassageBlock]:
-    """Part prose from paragraphs of commands: readers of documents leave out the fences of a block of code."""
+    """Separate prose from paragraphs of commands: readers of documents drop the fences of code."""
     at = block.start
     for start, end in command_spans(passage, block.start, block.end) if block.kind == "prose" else ():
         if start > at:
@@ -65,7 +65,7 @@ def _part(passage: str, block: PassageBlock) -> Iterator[PassageBlock]:
 def piece_spans(passage: str) -> list[tuple[int, int]]:
     """Return where the sentences of prose, the rows of tables and the blocks of code are, without blanks around them.
 
-    They are what can fit a question best.
+    These are the candidates for the best piece.
     """
     cut = ((start, end) for block in blocks_of(passage) for start, end in _pieces(passage, block))
     trimmed = (trim_span(passage, start, end) for start, end in cut)
