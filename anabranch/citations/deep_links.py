@@ -1,4 +1,4 @@
-"""Makes the address at which a reader finds quoted words: the page of a PDF, the words of a web page, the characters.
+"""Makes the address of quoted words: a page of a PDF, words of a web page, or characters of a text.
 
 `#page=` is understood by PDF viewers (RFC 8118), `#:~:text=` by browsers (URL Fragment Text Directives, WICG), and
 `#char=` says which characters of a text are meant (RFC 5147).
@@ -22,19 +22,18 @@ def link_to(path: str, *, page: int | None, quote: str, start: int, end: int) ->
     """Return the address of some words of a document.
 
     Args:
-        path: What the corpus knows the document's file by: an absolute path, the address of a web page, or the path of
-            an archive, `!/` and the member.
+        path: The document's absolute path, the address of a web page, or the path of an archive, `!/` and the member.
         page: 1-based page of the words, None without pages.
-        quote: The words as they stand in the document's text.
+        quote: The words, as in the document's text.
         start: Their first character in the document's text.
         end: One past their last character.
 
     Returns:
-        The address, percent-encoded; empty where there is none that could be opened. No file is looked at.
+        The address, percent-encoded; empty if nothing can open it. No file is read.
     """
     try:
         return _on_web(path, page, quote) if is_url(path) else _on_disk(path, page, quote, f"char={start},{end}")
-    except ValueError:  # what a retriever calls its source may be anything
+    except ValueError:  # a retriever's source may be any text
         return ""
 
 
@@ -62,7 +61,7 @@ def _on_web(url: str, page: int | None, quote: str) -> str:
 
 
 def _words(quote: str) -> str:
-    """Return the text directive for a quote; a long one by its first and its last words, which may be in two blocks."""
+    """Return the text directive for a quote; a long quote is given by its first and last words."""
     words = quote.split()
     if len(words) <= _FEW and "\n" not in quote:
         return f":~:text={_encoded(words)}"
