@@ -47,13 +47,7 @@ def import_parts() -> None:
 
 
 async def load_corpus(settings: Context, bindings: GraphBindings = NONE_BOUND, generation: int = 0) -> CorpusReader:
-    """Return the corpus in the given generation if that is still open, else in the current one.
-
-    Args:
-        settings: They name the corpus.
-        bindings: What the graph was built with.
-        generation: The generation that the turn began with; 0 before it has one.
-    """
+    """Return the corpus in the given generation if that is still open, else in the current one."""
     from anabranch.store.no_corpus import no_corpus
     from anabranch.store.stores import find_reader, open_corpus
 
@@ -87,13 +81,7 @@ async def load_chunks(
 ) -> dict[str, Chunk]:
     """Return passages with their text: those that the turn has read, those of external retrievers, then the corpus's.
 
-    Passages that were removed, or that the caller may not read, are absent.
-
-    Args:
-        state: The state of the turn.
-        ids: The ids of the passages.
-        open_reader: Opens the corpus, if it is needed.
-        scope: What the caller may see.
+    Passages that were removed, or that the caller may not read, are absent. `open_reader` is called if it is needed.
     """
     external: Mapping[str, Mapping[str, Any]] = state.get("external_passages") or {}
     read: Mapping[str, Chunk] = state.get("texts") or {}

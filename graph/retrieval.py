@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class SearchOutput(TypedDict):
-    """What a caller gets of a search: the ids of the ranked leaves, and how they were found."""
+    """The result of a search: the ids of the ranked leaves, and how they were found."""
 
     turn: TurnRecord
     queries: list[Query]
@@ -145,15 +145,11 @@ class HybridRetriever(BaseRetriever):
     embedder: Any = None
     reranker: BaseDocumentCompressor | None = None
 
-    # Type checkers know the fields from pydantic as long as they do not see this.
+    # Hidden from type checkers, so that they take the fields from pydantic.
     if not TYPE_CHECKING:
 
         def __init__(self, /, **given: Any) -> None:  # noqa: ANN401  # pydantic checks them
-            """Take the fields by name.
-
-            Raises:
-                SettingsError: There is no such field, or it takes something else.
-            """
+            """Take the fields by name; a mistake is a SettingsError."""
             fields = type(self).model_fields
             for name in given:
                 if name not in fields:

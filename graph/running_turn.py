@@ -54,16 +54,7 @@ class RunningTurn:
         *,
         begins: bool = False,
     ) -> None:
-        """Take what belongs to one step.
-
-        Args:
-            step: The name of the step.
-            state: The state, as LangGraph gives it to the step.
-            settings: The resolved settings.
-            bindings: What the graph was built with.
-            runtime: The runtime of the run.
-            begins: Whether the step begins the turn: the state then belongs to the previous turn.
-        """
+        """Take what belongs to one step; if it `begins` the turn, the state belongs to the previous one."""
         self.settings = settings
         self.retrievers: Mapping[str, BaseRetriever] = bindings.retrievers
         self._step, self._state, self._bindings, self._runtime, self._begins = step, state, bindings, runtime, begins

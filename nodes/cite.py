@@ -1,4 +1,4 @@
-"""Find for every claim of the draft where the passages say it, and mark those that are not confirmed."""
+"""Find the evidence for every claim of the draft, and mark the claims that are not confirmed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anabranch.store.file_identity import is_url
 from anabranch.types import AnswerCheck, AnswerStatus, Citation, Draft, Excerpt, Judgement, UnconfirmedClaim
 
 if TYPE_CHECKING:
-    # The check of claims is imported when the first answer is checked.
+    # The claim check is imported when the first answer is checked.
     from anabranch.agent.nodes.claim_judge import JudgedClaims
     from anabranch.citations.citation_record import CitationRecord
     from anabranch.citations.time_limit import TimeLimit
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 async def cite(state: State, turn: Turn) -> Update:
-    """Attribute the draft; what is not confirmed is shown all the same, and marked."""
+    """Attribute the draft; claims that are not confirmed stay in the answer, marked."""
     if state["route"]["name"] == "compose":
         return await _cite_passages(state, turn)
     from anabranch.citations.check_pool import check
@@ -37,7 +37,7 @@ async def cite(state: State, turn: Turn) -> Update:
 
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     passages, chunks = await read_passages(turn, list(excerpts.values()))
-    # What the question or a passage says itself is no leak, however much it is like an instruction.
+    # Words of the question or a passage are no leak, even if an instruction has them too.
     question = state["turn"]["standalone_question"]
     given = (state["turn"]["question"], question, *(each.text for each in passages.values()))
     corpus = await turn.corpus()
@@ -57,7 +57,7 @@ async def cite(state: State, turn: Turn) -> Update:
     status = _find_status(checked, attribution, is_strict=turn.settings.strict)
     record = _answer_check(status, checked, explanation or CHECKED)
     turn.count(**_count_grades(record), check=turn.settings.verify)
-    # What the model wrote, without links and instructions: whether it refused is read from it (`after_cite`).
+    # The model's text without links and instructions: `after_cite` reads from it whether the model refused.
     draft: Draft = {**state["draft"], "answer": checked.answer}
     citations = await _place(turn, checked.citations, excerpts, chunks, judgements)
     return {
@@ -68,7 +68,7 @@ async def cite(state: State, turn: Turn) -> Update:
 
 
 def _find_status(checked: Verified, attribution: Attribution, *, is_strict: bool) -> AnswerStatus:
-    """Return what became of the question; an answer that states nothing but a refusal did not find it."""
+    """Return the status of the answer; an answer that is only a refusal is `not_found`."""
     if checked.citations:
         return "answered"
     is_refusal = bool(attribution.found) and not checked.claims
@@ -78,7 +78,7 @@ def _find_status(checked: Verified, attribution: Attribution, *, is_strict: bool
 
 
 async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) -> Update:
-    """Return the answer as it is shown: one that is not confirmed says so first, and ends with what is nearest."""
+    """Return the answer for the reader; an unconfirmed one says so first, and ends with the nearest passages."""
     if status != "not_confirmed":
         return {"answer": draft["answer"] if status == "answered" else "", "draft": draft}
     chunks = await turn.chunks(ids := select_leaves(state["candidates"], state["passages"]))
@@ -86,7 +86,7 @@ async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) ->
     question, asked = state["turn"]["question"], state["turn"]["standalone_question"]
     nearest = await find_nearest(await turn.corpus(), leaves, question, asked, draft["answer"])
     answer = "\n\n".join(filter(None, (nearest.phrases["not_confirmed"], draft["answer"], nearest.block)))
-    message_id = new_message_id()  # what was streamed under the one of before does not say so
+    message_id = new_message_id()  # the text streamed under the previous id does not say so
     turn.show_answer(message_id, answer)
     return {"answer": answer, "draft": {**draft, "message_id": message_id}}
 
@@ -100,7 +100,7 @@ def _list_unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
 
 
 async def _cite_passages(state: State, turn: Turn) -> Update:
-    """Cite the passages that are shown whole: they claim nothing but that they stand there."""
+    """Cite the passages that are shown whole: they are their own evidence."""
     from anabranch.citations.verification import CheckedClaim, Verified
     from anabranch.extracts.composition import list_records
 
@@ -109,7 +109,7 @@ async def _cite_passages(state: State, turn: Turn) -> Update:
     chunks = await turn.chunks([each["id"] for each in excerpts.values()])
     records = list_records(excerpts, chunks)
     claims = tuple(CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in records)
-    # All that was found may be gone by now.
+    # All passages may have been removed since the search.
     status: AnswerStatus = "answered" if records else "not_found"
     record = _answer_check(status, Verified(draft["answer"], tuple(records), claims), SHOWN)
     turn.count(**_count_grades(record))
@@ -124,9 +124,9 @@ async def _place(
     chunks: Mapping[str, Chunk],
     judgements: Mapping[str, Judgement],
 ) -> list[Citation]:
-    """Return the citations of some records, each with its place in its document."""
+    """Return the citations of the records, each with its place in its document."""
     corpus = await turn.corpus()
-    # A passage may run over several pages and sections; the reader wants those of the quoted, or of the best, words.
+    # A passage may span several pages and sections; the reader wants those of the quoted or best words.
     spots = [
         (chunks[r.chunk_id].doc_id, excerpts[r.number].get("best", excerpts[r.number]["start"] + r.start))
         for r in records
@@ -140,14 +140,14 @@ async def _place(
 
 
 MOST_LISTED = 200
-"""Claims that are listed as not confirmed; in an answer with more of them each has its [?] all the same."""
+"""Most claims that are listed as not confirmed; the others have their [?] in the answer."""
 
 MAX_TEXT = 1_000
-"""Characters of a claim that is listed as not confirmed; the answer has all of them."""
+"""Most characters of a claim that is listed as not confirmed."""
 
-SHOWN = "quoted: the passages are shown as they stand; whether they answer was not checked"
+SHOWN = "quoted: the passages are shown word for word; whether they answer the question was not checked"
 _UNCHECKED = "{} of {} claims were not checked: they are too long, or no time was left for them"
-_LEAKED = "{} sentences of the answer repeated the instructions to the model, and were left out"
+_LEAKED = "{} sentences of the answer repeated the instructions to the model and were left out"
 
 
 async def _check_further(
@@ -156,7 +156,7 @@ async def _check_further(
     """Ask for quotes and judge claims if the settings say so.
 
     Returns:
-        The claims, the judgements by claim, and what was checked, for people; the last empty where nothing was judged.
+        The claims, the judgements by claim, and a description of the check, empty if nothing was judged.
     """
     settings = turn.settings
     unplaced = await asyncio.to_thread(lambda: found.unplaced) if settings.answer_form == "quoted" else []
@@ -184,14 +184,14 @@ async def _check_further(
 
 
 def _warn_of_unjudged(turn: Turn, result: JudgedClaims) -> None:
-    """Say where only some of the claims, or none, were judged."""
+    """Report it if not all claims were judged."""
     if result.asked == result.whole:
         return
     why = (
         f"was made of {result.asked} of {result.whole} claims: for the others no call was left, it failed, or the "
         "reply was neither yes nor no"
         if result.asked
-        else "was not made: no model, or no call, is left for it, or no reply was a yes or a no"
+        else "was not made: there was no model, no call was left for it, or no reply was a yes or a no"
     )
     turn.degraded("cite", f"verify: {turn.settings.verify} {why}")
 
@@ -204,7 +204,7 @@ def _answer_check(status: AnswerStatus, checked: Verified, explanation: str) -> 
         quoted=grades.count("quoted"),
         found=grades.count("found"),
         not_confirmed=grades.count("not_confirmed"),
-        checked=explanation if grades else "",  # of an answer that is not there nothing was checked
+        checked=explanation if grades else "",  # without an answer, nothing was checked
     )
 
 
@@ -221,8 +221,8 @@ def _make_citation(
     *,
     links_files: bool,
 ) -> Citation:
-    """Place the words in their document: spans count characters of the document's text."""
-    # Passages of external retrievers have no place in the corpus, and chunks of a parent a page of their own.
+    """Return a citation, whose span counts characters of the document's text."""
+    # Passages of external retrievers have no place in the corpus.
     path = place.path or chunk.source
     page = chunk.page if place.page is None else place.page
     start, end = excerpt["start"] + record.start, excerpt["start"] + record.end

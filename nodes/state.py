@@ -1,12 +1,11 @@
-"""What flows through the graphs: ids, scores and short records in every checkpoint, passage text in none.
+"""The state of the graphs: ids, scores and short records in every checkpoint, passage text in none.
 
-What is kept is made of JSON primitives, so that any checkpointer can keep it and a person can read it. Each channel
-that belongs to one turn says with `Fresh` what it holds when a turn begins; those that several branches write have a
-reducer.
+Checkpoints hold JSON primitives, so that any checkpointer can keep them and a person can read them. `Fresh` marks the
+channels of one turn with their first value; channels that several branches write have a reducer.
 """
 
-# Without `from __future__ import annotations`: LangGraph asks for the hints of these classes dozens of times while it
-# builds a graph, and would evaluate the strings each time, half of what building takes.
+# Without `from __future__ import annotations`, because LangGraph evaluates the hints of these classes dozens of times
+# while it builds a graph: as strings, they would take half of that time.
 
 from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints
@@ -80,9 +79,9 @@ def _refuse_other(new: object, kind: type, wanted: str) -> None:
 
 
 class InputState(TypedDict, total=False):
-    """What a caller gives: a question, or messages that end with one; and optionally filters on the documents.
+    """A caller's input: a question, or messages that end with one; and optionally filters on the documents.
 
-    `question` and `filters` are for the run that they are given to: the next one finds none, however this one ends.
+    `question` and `filters` are for one run: the next one finds none, however this one ends.
     """
 
     question: Annotated[str, EphemeralValue]
@@ -91,9 +90,9 @@ class InputState(TypedDict, total=False):
 
 
 class SearchState(TypedDict):
-    """What the search and the answer share: the turn, and what was found for its question.
+    """The channels of search and answer: the turn, and what was found for its question.
 
-    `texts` are the passages that this turn has read, by id. No checkpoint has them: a resumed run reads them again.
+    `texts` are the passages that this turn has read, by id. No checkpoint holds them: a resumed run reads them again.
     """
 
     turn: Annotated[TurnRecord, latest]
@@ -109,7 +108,7 @@ class SearchState(TypedDict):
 
 
 class RetrievalInput(TypedDict):
-    """What the retrieval graph is given by the graph that it is a step of."""
+    """Input of the retrieval graph as a step of another graph."""
 
     messages: list[AnyMessage]
     turn: TurnRecord
@@ -137,9 +136,9 @@ class State(InputState, SearchState):
 
 
 class OutputState(TypedDict):
-    """What a caller gets from a turn; with a checkpointer, the rest is in the state of the thread.
+    """The result of a turn; with a checkpointer, the rest is in the state of the thread.
 
-    Those that are untracked are made of `claims`, `check` and `trace` by the last step, and no checkpoint repeats them.
+    The last step derives the untracked channels from `claims`, `check` and `trace`, so no checkpoint repeats them.
     """
 
     messages: Annotated[list[AnyMessage], add_messages]
@@ -156,7 +155,7 @@ class OutputState(TypedDict):
 
 
 CHANNELS = [name for name in get_type_hints(State) if name != "texts"]
-"""What a checkpoint keeps of a turn."""
+"""Channels that a checkpoint keeps."""
 
 VISIBLE = [*CHANNELS, *(name for name in get_type_hints(OutputState) if name not in CHANNELS)]
-"""All that a run can be asked for: `graph.ainvoke(..., output_keys=VISIBLE)`."""
+"""All channels that a run can return: `graph.ainvoke(..., output_keys=VISIBLE)`."""
