@@ -123,12 +123,12 @@ def _without_titles(text: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]
     return [(start, end) for start, end in piece_spans(text) if squeeze(text[start:end]) not in titles]
 
 
-def shared_weight(asked: Mapping[str, float], terms: Sequence[str]) -> float:
+def shared_weight(weights: Mapping[str, float], terms: Sequence[str]) -> float:
     """Return the share of a question's words that a piece has, weighted by how rare they are.
 
     Args:
-        asked: The question's analysed terms, each with its idf.
+        weights: The question's analysed terms, each with its idf.
         terms: The analysed terms of the piece.
     """
-    total = sum(asked.values())
-    return sum(asked[term] for term in asked.keys() & {*terms}) / total if total else 0.0
+    total = sum(weights.values())
+    return sum(weights[term] for term in weights.keys() & {*terms}) / total if total else 0.0

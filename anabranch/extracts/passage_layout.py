@@ -28,10 +28,10 @@ class PassageBlock:
 
 def blocks_of(passage: str) -> list[PassageBlock]:
     """Return the blocks of a passage, in order; joined, they are the whole passage."""
-    return list(chain.from_iterable(_part(passage, block) for block in _by_lines(passage)))
+    return list(chain.from_iterable(_part(passage, block) for block in _split_lines(passage)))
 
 
-def _by_lines(passage: str) -> Iterator[PassageBlock]:
+def _split_lines(passage: str) -> Iterator[PassageBlock]:
     """Cut a passage into prose, rows of tables, and code between the document's own fences."""
     kind: BlockKind = "prose"
     start = at = 0

@@ -64,14 +64,14 @@ def folder_of(corpus: StrPath) -> Path:
     return Path(corpus)
 
 
-def list_paths(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
+def list_paths(paths: StrPath | Iterable[StrPath]) -> list[Path | str]:
     """Return the paths as a list; text stays as it is, for it may be a web address.
 
     Raises:
         UserError: One of them is neither text nor a path, or is empty.
     """
     # A string is iterable, so "notes" would become five paths.
-    many = given if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike) else [given]
+    many = paths if isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike) else [paths]
     return [path if isinstance(path, str) else Path(path) for path in map(_check_path, many)]
 
 

@@ -35,12 +35,12 @@ def run_in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T
     """Make a blocking method a coroutine that runs in a worker thread."""
 
     @wraps(work)
-    async def awaited(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
         # Copies the context as `asyncio.to_thread` does, for meters travel in context variables.
         call = partial(contextvars.copy_context().run, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(_POOL, call)
 
-    return awaited  # type: ignore[return-value]  # mypy takes what an async function returns for any Coroutine
+    return run  # type: ignore[return-value]  # mypy takes what an async function returns for any Coroutine
 
 
 class Passages:

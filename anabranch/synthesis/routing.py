@@ -72,10 +72,10 @@ def choose(
     if synthesis in ("refine", "map_reduce"):
         name: RouteName = "refine" if synthesis == "refine" else "map_reduce"
         return RouteChoice(name, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
-    return _by_evidence(windows, sources, scores)
+    return _choose_by_evidence(windows, sources, scores)
 
 
-def _by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteChoice:
+def _choose_by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteChoice:
     said = (f"{windows} windows",)
     if sources >= MANY_SOURCES and is_flat(scores):
         return RouteChoice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.store.index.postings import Postings, encoded
+from anabranch.store.index.postings import Postings, encode_term
 from anabranch.store.index.topk import RankedRows, merge_rankings, pick_best
 
 # The defaults of `rank_bm25`, which the tests compare with.
@@ -166,7 +166,7 @@ class BM25:
         return max(0.0, math.log(self._rows - frequency + 0.5) - math.log(frequency + 0.5))
 
     def _weight(self, term: str) -> _Weight:
-        name = encoded(term)
+        name = encode_term(term)
         numbers = tuple(each.postings.vocabulary.find(name) for each in self._inverted)
         frequency = sum(
             each.frequency(number) for each, number in zip(self._inverted, numbers, strict=True) if number is not None

@@ -28,7 +28,7 @@ class Watch:
         """
         self.problem: str | None = None
         self._thread: threading.Thread | None = None
-        large = [segment for segment in index.segments if _known(segment) is None and _size(segment) > AT_ONCE]
+        large = [segment for segment in index.segments if _last_check(segment) is None and _size(segment) > AT_ONCE]
         for segment in index.segments:
             if segment not in large:
                 self._note(_checked_now(segment))
@@ -75,14 +75,14 @@ def _check_all(watch: weakref.ref[Watch], segments: list[Segment]) -> None:
 
 
 def _checked_now(segment: Segment) -> str | None:
-    stamp, known = _stamp(segment), _known(segment)
+    stamp, known = _stamp(segment), _last_check(segment)
     if known is None:
         known = (stamp, next(iter(segment.damage()), None))
         _checked.set(str(segment.folder), known)
     return known[1]
 
 
-def _known(segment: Segment) -> tuple[tuple[int, ...], str | None] | None:
+def _last_check(segment: Segment) -> tuple[tuple[int, ...], str | None] | None:
     known = _checked.get(str(segment.folder))
     # Compare the times of its files: a copy that replaced another corpus has segments of the same names.
     return known if known is not None and known[0] == _stamp(segment) else None

@@ -79,12 +79,12 @@ class Shard:
         if mask is not None and allowed <= max(k, self.rows * _SPARSE):
             found = [np.flatnonzero(mask)] * len(queries)
         elif self._codes is None or allowed <= self.rows * _THIN:
-            found = self._exact(queries, k, mask)
+            found = self._search_vectors(queries, k, mask)
         else:
-            found = self._by_codes(queries, k, mask, allowed)
+            found = self._search_codes(queries, k, mask, allowed)
         return [self._rescore(query, rows, k) for query, rows in zip(queries, found, strict=True)]
 
-    def _exact(self, queries: Vectors, k: int, mask: Mask | None) -> list[NDArray[np.int64]]:
+    def _search_vectors(self, queries: Vectors, k: int, mask: Mask | None) -> list[NDArray[np.int64]]:
         found: list[NDArray[np.int64]] = []
         for start in range(0, len(queries), _TOGETHER):
             part = queries[start : start + _TOGETHER]
@@ -99,7 +99,7 @@ class Shard:
             found += [row[row >= 0] for row in rows]
         return found
 
-    def _by_codes(self, queries: Vectors, k: int, mask: Mask | None, allowed: int) -> list[NDArray[np.int64]]:
+    def _search_codes(self, queries: Vectors, k: int, mask: Mask | None, allowed: int) -> list[NDArray[np.int64]]:
         """Return more candidates than asked for; if a mask leaves too few of them, search exactly."""
         wanted = min(allowed, _WIDER * k + _MORE)
         wide = wanted if mask is None else min(self.rows, 2 * wanted * self.rows // allowed)
@@ -107,7 +107,7 @@ class Shard:
         for query in queries:
             rows = self._codes.search(query[None], wide)[1][0]
             rows = rows[rows >= 0] if mask is None else rows[mask[rows] & (rows >= 0)]
-            found.append(rows if len(rows) >= wanted else self._exact(query[None], k, mask)[0])
+            found.append(rows if len(rows) >= wanted else self._search_vectors(query[None], k, mask)[0])
         return found
 
     def _rescore(self, query: Vectors, rows: NDArray[np.int64], k: int) -> RankedRows:

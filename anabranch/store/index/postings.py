@@ -39,7 +39,7 @@ class Vocabulary(Sequence[bytes]):
         return number if number < len(self) and self[number] == term else None
 
 
-def encoded(term: str) -> bytes:
+def encode_term(term: str) -> bytes:
     """Return a term as vocabularies store it."""
     return term.encode("utf-8", "replace")
 
@@ -83,7 +83,7 @@ def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> None:
         terms.extend(numbers.setdefault(term, len(numbers)) for term in distinct)
         counts.extend(distinct.values())
     # Sorted by bytes, which can be compared without decoding.
-    names = [encoded(term) for term in numbers]
+    names = [encode_term(term) for term in numbers]
     order = sorted(range(len(names)), key=names.__getitem__)
     write_terms(folder, [names[place] for place in order])
     renumbered = np.empty(len(order), dtype=np.int32)

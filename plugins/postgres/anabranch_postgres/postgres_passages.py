@@ -18,17 +18,17 @@ Rows = list[tuple[Any, ...]]
 
 
 class PostgresPassages:
-    """The methods of a reader that rank nothing."""
+    """The methods of a reader that do not rank."""
 
     def __init__(self, database: Database, number: int, generation: int) -> None:
-        """Take the database, the number of the corpus and the generation that is read."""
+        """Take the database, the number of the corpus and the generation to read."""
         self.database = database
         self.generation = generation
         self.number = number
         self._search = PostgresSearch(number, generation)
 
     async def _ask(self, access: Sequence[str], *statements: SqlStatement | Clause) -> list[Rows]:
-        """Return the rows of each statement, for somebody with these tags."""
+        """Return the rows of each statement for a caller with these tags."""
         asked = [SqlStatement(*each) for each in statements]
         return await self.database.run(lambda lent: run_statements(lent, self.number, filter_storable(access), asked))
 
@@ -38,7 +38,7 @@ class PostgresPassages:
         Raises:
             CorpusDamagedError: The text of one is not what was written.
         """
-        # A parent has no text of its own but that of the leaves in its span.
+        # A parent stores no text: the leaves in its span have it.
         sql = (
             "SELECT c.chunk_id, d.doc_id, d.key, d.source, d.title, c.heading, c.page, c.page_end, c.level, "
             "c.parent_id, c.start, c.\"end\", coalesce(c.text, (SELECT string_agg(l.text, '' ORDER BY l.start) FROM "
@@ -139,7 +139,7 @@ class PostgresPassages:
         self, sql: LiteralString, parameters: tuple[Any, ...], scope: Scope, end: LiteralString = "",
         last: tuple[Any, ...] = (),
     ) -> Rows:  # fmt: skip
-        """Return the rows of a statement whose documents `d` are of this corpus and in scope."""
+        """Return the rows of a statement over the documents `d` of this corpus that are in scope."""
         clause = self._visible(scope)
         values = (self.number, *parameters, *clause.parameters, *last)
         (rows,) = await self._ask(scope.access, SqlStatement(f"{sql} AND {clause.sql}{end}", values))
@@ -148,7 +148,7 @@ class PostgresPassages:
     def _visible(self, scope: Scope) -> Clause:
         audience = self._search.audiences(scope.access)
         narrowed = postgres_clause(scope.filters)
-        # Access comes first and cannot be widened: whatever the filter says is joined to it by AND.
+        # Filters are joined to access by AND, so they can never widen it.
         return Clause(
             f"d.audience = ANY({audience.sql}) AND {narrowed.sql}", (*audience.parameters, *narrowed.parameters)
         )

@@ -1,4 +1,4 @@
-"""What is known of the files and documents of a corpus in PostgreSQL, to whoever writes to it."""
+"""Reads the records of files and documents of a corpus in PostgreSQL for its writer."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class PostgresRecords:
         return row[0] if row else 0
 
     def sample_texts(self, most: int) -> list[str]:
-        """Return the texts of the first leaves by id, in the order that a folder has them in."""
+        """Return the texts of the first leaves by id, in the same order as a folder."""
         sql = 'SELECT text FROM anabranch.chunks WHERE corpus = %s AND level = 2 ORDER BY chunk_id COLLATE "C" LIMIT %s'
         return [text for (text,) in self.connection.execute(sql, (self.corpus, most))]
 
@@ -120,7 +120,7 @@ class PostgresRecords:
 
 
 def _matching(pattern: str) -> Clause:
-    """Return the condition that the source of a document `d` matches a shell pattern, nothing where that is none."""
+    """Return the condition that the source of a document `d` matches a shell pattern; false if invalid."""
     try:
         return postgres_clause({"source": {"glob": pattern}})
     except SettingsError:

@@ -1,4 +1,4 @@
-"""Makes the tables of corpora in PostgreSQL, and finds out which version a database has."""
+"""Creates the tables of corpora in PostgreSQL, and reads their version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXTENSION = "vector"
 """The name that pgvector has in a database."""
 
 _LOCK = 0x616E6162
-"""Of whoever makes or changes the tables, among PostgreSQL's advisory locks."""
+"""The advisory lock of PostgreSQL for creating or changing the tables."""
 
 
 def version_of(connection: Connection[Any]) -> int:
@@ -55,7 +55,7 @@ def is_prepared(connection: Connection[Any]) -> bool:
 
 
 def prepare(connection: Connection[Any]) -> None:
-    """Make the tables, or bring those of an earlier version up, in one transaction.
+    """Create the tables, or upgrade those of an earlier version, in one transaction.
 
     Raises:
         CorpusDamagedError: They are a later Anabranch's.
@@ -66,7 +66,7 @@ def prepare(connection: Connection[Any]) -> None:
         return
     try:
         with connection.transaction():
-            # Two programs that start together: the second one finds the tables made.
+            # If two programs start together, the second one finds the tables.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute(SQL("CREATE EXTENSION IF NOT EXISTS {}").format(Identifier(EXTENSION)))
             connection.execute("CREATE SCHEMA IF NOT EXISTS anabranch")
@@ -84,7 +84,7 @@ def prepare(connection: Connection[Any]) -> None:
 
 
 def refuse_reader(connection: Connection[Any]) -> None:
-    """Refuse whoever needs all rows and is not shown them: what the policies hide would be taken for missing.
+    """Refuse a user who needs all rows but cannot see them: hidden rows would count as missing.
 
     Raises:
         SettingsError: The user does not own the tables.

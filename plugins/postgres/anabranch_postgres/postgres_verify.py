@@ -1,7 +1,7 @@
-"""What is wrong with a corpus in PostgreSQL: its documents, their vectors, and what is counted of their words.
+"""Checks a corpus in PostgreSQL: its documents, their vectors, and the counts of their words.
 
-The database keeps its pages and its keys sound itself. What it cannot know is that a passage has the words that were
-counted of it: those are counted once more here, and the sums over them compared.
+The database keeps its pages and keys sound. It cannot check the word counts of passages: those are counted again here
+and compared with the sums.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anabranch_postgres.bm25_counts import term_number
 from anabranch_postgres.postgres_search import NARROW, index_name
 from anabranch_postgres.word_counts import MOST_COUNTED
 
-# Each is a number of rows that should be 0. Rows of sums that are 0 are swept by the next ingest.
+# Each statement counts rows and should return 0. The next ingest removes sums of 0.
 _SUMS: dict[str, LiteralString] = {
     "counts of a term that differ from its postings": (
         "SELECT count(*) FROM (SELECT term, audience, born, leaves FROM anabranch.term_frequencies "
@@ -48,7 +48,7 @@ _SUMS: dict[str, LiteralString] = {
 
 
 class QueryableSnapshot(CorpusSnapshot, Protocol):
-    """What is looked at: a snapshot that also answers questions to the tables."""
+    """A snapshot that can also query the tables."""
 
     corpus: int
 
@@ -59,12 +59,12 @@ class QueryableSnapshot(CorpusSnapshot, Protocol):
 
 @dataclass(slots=True)
 class _Words:
-    """What was found of the words of passages.
+    """The result of counting the words of passages again.
 
     Attributes:
-        words: The analyser that they were counted by, None where it is not one of this program.
-        postings: How many there should be.
-        wrong: Passages by what is wrong with them.
+        words: The analyser that counted them, None if this program lacks it.
+        postings: How many postings there should be.
+        wrong: Number of passages by problem.
     """
 
     words: Analyser | None
@@ -115,7 +115,7 @@ def _check_document(snapshot: QueryableSnapshot, each: ExaminedDocument, found: 
 
 
 def _count_again(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Words, words: Analyser) -> None:
-    """Compare what is counted of the words of a document's leaves with the words that they have."""
+    """Compare the stored word counts of a document's leaves with their words."""
     sql = (
         "SELECT l.chunk_id, l.id, w.length, w.terms, w.counts, l.audience, l.born, "
         "(l.audience, w.audience) = (d.audience, d.audience) FROM anabranch.leaves l "
@@ -140,7 +140,7 @@ def _count_again(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Wo
     has = _postings(snapshot, should)
     off = {leaf for (leaf, term), row in should.items() if has.get((leaf, term)) != row}
     found.wrong["with a posting that is missing or wrong"] += len(off)
-    found.wrong = +found.wrong  # those that are 0 go
+    found.wrong = +found.wrong  # drop zero counts
 
 
 def _postings(
@@ -172,7 +172,7 @@ def _check_generation(snapshot: QueryableSnapshot, generation: int, *, is_publis
     )
     ((later, uncounted),) = snapshot.rows(sql, generation=generation)
     if not is_published:
-        # No fault: a run that was killed leaves it so, and a run in progress as well.
+        # Only a remark: a killed run or a run in progress leaves the corpus like this.
         said = "some documents are not published yet; the next ingest publishes them"
         yield Finding("index", said, is_remark=True)
     elif later:
@@ -182,7 +182,7 @@ def _check_generation(snapshot: QueryableSnapshot, generation: int, *, is_publis
 
 
 def _check_vector_index(snapshot: QueryableSnapshot) -> Iterator[Finding]:
-    """Say where a search has to compare all vectors although there are many: it is slow, and right."""
+    """Report a large corpus without an index of vectors: searches are slow, but correct."""
     sql = (
         "SELECT count(*) > %(most)s, (SELECT indisvalid FROM pg_index WHERE indexrelid = "
         "to_regclass('anabranch.' || %(name)s)) FROM anabranch.leaves WHERE corpus = %(corpus)s"

@@ -1,4 +1,4 @@
-"""Queued ingestion for the command line: what was queued, what a worker does, and the queue while it gets shorter."""
+"""Queued ingestion for the command line: queuing files, running a worker, and watching the queue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOOK = 2.0
 
 
 def enqueue_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401
-    """Queue files, print what became of each, and how to start workers; return the exit code.
+    """Queue files, print the outcome of each and how to start workers; return the exit code.
 
     `options` are those of `enqueue`.
     """
@@ -47,7 +47,7 @@ def enqueue_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **
 
 
 def run_worker(corpus: str, embedder: str, base_url: str | None, passwords: tuple[str, ...]) -> int:
-    """Work, print each failure, and return the exit code."""
+    """Run a worker, print each failure, and return the exit code."""
     with stages(passages="passages embedded") as progress:
         report = work(
             corpus,
@@ -66,7 +66,7 @@ def run_worker(corpus: str, embedder: str, base_url: str | None, passwords: tupl
 
 
 def watch_queue(corpus: str, *, as_json: bool) -> None:
-    """Show the queue of a corpus until it is empty: anew in its place on a terminal, line by line elsewhere."""
+    """Show the queue of a corpus until it is empty: in place on a terminal, line by line elsewhere."""
     console = results()
     with open_queue(corpus, worker=uuid4().hex, lease=60.0) as queue:
         state = queue.state()
@@ -89,7 +89,7 @@ def watch_queue(corpus: str, *, as_json: bool) -> None:
 
 
 def describe_state(state: QueueState) -> str:
-    """Return the queue on one line."""
+    """Return the state of the queue on one line."""
     rest = "; more is being queued" if state.queuing else "" if state.published else "; not published yet"
     rate = f"{state.files} files and {state.passages} passages in the last minute"
     return (

@@ -1,4 +1,4 @@
-"""`anabranch work`: take in what was queued, beside other workers."""
+"""`anabranch work`: ingest queued files beside other workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def work(
 ) -> None:
     """Ingest what `anabranch ingest --queue` has queued, until nothing is left.
 
-    Run it on as many machines as you like, as often as you like on each. Ctrl-C gives back what is not done.
+    Run it on as many machines as you like, as often as you like on each. Ctrl-C returns unfinished files to the queue.
 
     [bold]Example:[/]
 
@@ -34,7 +34,7 @@ def work(
     from anabranch.cli.settings_options import context_of
     from anabranch_postgres.queue.queue_view import run_worker
 
-    # What stops a container or a service is to give the jobs back as Ctrl-C does; after a kill they wait for the lease.
+    # Stopping a container or a service must return the jobs as Ctrl-C does; after a kill they wait for the lease.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     address = context_of(corpus=corpus).corpus
     raise typer.Exit(run_worker(address, embedder or "", base_url, tuple(password or ())))

@@ -261,12 +261,12 @@ def test_a_job_that_workers_die_of_is_taken_alone_and_then_given_up(corpus: str,
     with open_queue(corpus, worker="dying", lease=9.0) as dying:
         for tries in range(queue_writer.DEATHS):
             alone = tries >= queue_writer.SUSPECT
-            claimed = dying.claim(99, options="", but=(), alone=alone)
+            claimed = dying.claim(99, options="", excluded=(), alone=alone)
             assert [job.tries for job in claimed] == [tries + 1] * 13
-            assert dying.claim(99, options="", but=(), alone=alone) == []
+            assert dying.claim(99, options="", excluded=(), alone=alone) == []
             with connect(parse_address(corpus).database) as other:
                 other.execute("UPDATE anabranch.jobs SET lease = now()")
-        assert dying.claim(99, options="", but=(), alone=True) == []
+        assert dying.claim(99, options="", excluded=(), alone=True) == []
         assert dying.state().failed == 13
         assert "workers ended" in dying.state().failures[0].error
     assert {status for _, status in queue(folder, corpus, model)} == {"queued"}
