@@ -119,12 +119,12 @@ def build(
     return builder
 
 
-def _compiled(builder: AnswerBuilder) -> AnswerGraph:
+def _compile(builder: AnswerBuilder) -> AnswerGraph:
     compiled = builder.compile(name="answer")
     return compiled.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=run_callbacks("answer"))
 
 
-graph = _compiled(build())
+graph = _compile(build())
 graph.__doc__ = (
     "The answer graph without a checkpointer: takes a `question` or `messages` and a `Context`, returns an answer."
 )
@@ -186,4 +186,4 @@ def _run(
     if (review := resolve_settings(context).review) != "none":
         msg = f"review: {review} pauses the run, which needs a graph with a checkpointer."
         raise SettingsError(msg, hint="Use build().compile(checkpointer=...), or leave `review` out.")
-    return graph if embedder is None and own is None else _compiled(build(own, embedder=embedder)), context
+    return graph if embedder is None and own is None else _compile(build(own, embedder=embedder)), context

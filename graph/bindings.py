@@ -53,16 +53,16 @@ def bind(
     Raises:
         SettingsError: A setting is unknown or out of bounds, or an object has the wrong type.
     """
-    from anabranch.models.given_embedder import given_embedder
+    from anabranch.models.given_embedder import wrap_embedder
 
     own = dict(settings.explicit if isinstance(settings, Context) else settings or {})
     own |= {name: given for name, given in (("model", model), ("rerank", reranker)) if given is not None}
-    if external := _checked(retrievers):
+    if external := _check_retrievers(retrievers):
         # Given retrievers are used without being named in the settings again.
         own.setdefault("retrievers", (*CORPUS_RETRIEVERS, *external))
     return GraphBindings(
         settings=Context(**own).explicit,
-        embedder=None if embedder is None else given_embedder(embedder)[0],
+        embedder=None if embedder is None else wrap_embedder(embedder)[0],
         retrievers=external,
     )
 
@@ -85,7 +85,7 @@ def bind_run(
     return Context(**given), retrievers if isinstance(retrievers, Mapping) else None
 
 
-def _checked(retrievers: Retrievers | None) -> Retrievers:
+def _check_retrievers(retrievers: Retrievers | None) -> Retrievers:
     from langchain_core.retrievers import BaseRetriever
 
     taken = ", ".join(BUILT_IN_RETRIEVERS)

@@ -164,7 +164,7 @@ def _find_context(runtime: Runtime[Any] | None) -> Context | None:
     """Return the settings of this call; None if the context is a parent graph's."""
     given = runtime.context if runtime is not None else None
     if isinstance(given, IngestContext):
-        return given.of_a_question
+        return given.as_context
     return given if isinstance(given, Context) else None
 
 

@@ -34,9 +34,9 @@ async def add_documents(state: dict[str, Any], turn: Turn) -> Update:
 
     Small `custom` events report the progress.
     """
-    access = _tags(state.get("access"))
-    first = {"language": state.get("language") or "", "sizes": _sizes(state.get("chunk_sizes"))}
-    paths = _paths(state.get("paths"))
+    access = _check_tags(state.get("access"))
+    first = {"language": state.get("language") or "", "sizes": _check_sizes(state.get("chunk_sizes"))}
+    paths = _check_paths(state.get("paths"))
     await turn.audit("ingest", paths=paths[:MOST_FILES], access=access)
     result = await asyncio.to_thread(_ingest, paths, access, turn.settings, first, _ProgressEvents(turn))
     await turn.audit("ingested", totals=result["totals"])
@@ -71,19 +71,19 @@ def _ingest(
     report = ingest_files(
         paths,
         settings.corpus,
-        root=_root(user),
+        root=_find_root(user),
         access=access or (),
-        rights=OPERATOR if user is None else _rights(user, settings.access, access),
+        rights=OPERATOR if user is None else _find_rights(user, settings.access, access),
         progress=progress,
         **first,
     )
-    rows = _listed(report.rows)
+    rows = _select_rows(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
     totals = {**counts, "left_out": len(report.rows) - len(rows), "seconds": round(report.seconds, 2)}
     return {"files": [asdict(row) for row in rows], "totals": totals}
 
 
-def _root(user: User | None) -> IngestRoot:
+def _find_root(user: User | None) -> IngestRoot:
     """Return what callers may ingest: their uploads and the operator's ingest root, without the operator's own files.
 
     Uploads of other people are in a hidden folder, and hidden files are refused.
@@ -92,7 +92,7 @@ def _root(user: User | None) -> IngestRoot:
     return IngestRoot(ingest_folder(user), own, is_open=bool(operator().ingest_root), closed=own_places())
 
 
-def _paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anything
+def _check_paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anything
     """Return the paths to ingest.
 
     Raises:
@@ -107,7 +107,7 @@ def _paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anythi
     return [*given]
 
 
-def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may send anything
+def _check_tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may send anything
     """Return the given tags; None if none were given. An empty list means that everybody may read.
 
     Raises:
@@ -119,7 +119,7 @@ def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may
         raise SettingsError(f"The input cannot be used: {error}.", hint='Give `access` as ["staff"].') from error
 
 
-def _sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # a caller may send anything
+def _check_sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # a caller may send anything
     """Return the given chunk sizes; None means those of the corpus.
 
     Raises:
@@ -134,7 +134,7 @@ def _sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # a call
     return root, middle, leaf
 
 
-def _rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) -> AccessRights:
+def _find_rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) -> AccessRights:
     """Return what a user may change in the corpus: documents under their own tags; for an admin, all.
 
     Raises:
@@ -150,7 +150,7 @@ def _rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) ->
     return rights
 
 
-def _listed(rows: Sequence[FileRow]) -> Sequence[FileRow]:
+def _select_rows(rows: Sequence[FileRow]) -> Sequence[FileRow]:
     """Return the rows that the state has room for: failures first, then changes, if some must be left out."""
     if len(rows) <= MOST_FILES:
         return rows

@@ -41,7 +41,7 @@ async def begin_search(state: BeginTask, turn: Turn) -> Update:
 
 async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
     given = state.get("question")
-    asked = _checked(given or _last_human(state.get("messages") or []))
+    asked = _check_question(given or _last_human(state.get("messages") or []))
     await turn.audit(event, **question_facts(asked))
     filters = state.get("filters") or None
     parse_filters(filters)
@@ -74,11 +74,11 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
 def fresh_turn() -> Update:
     """Return an update that empties every channel of one turn, as marked in `State`."""
     # A channel with a reducer would add the empty value to the old one.
-    return {name: Overwrite(deepcopy(value)) if reduced else deepcopy(value) for name, value, reduced in _of_a_turn()}
+    return {name: Overwrite(deepcopy(value)) if adds else deepcopy(value) for name, value, adds in _list_channels()}
 
 
 @lru_cache(maxsize=1)
-def _of_a_turn() -> tuple[tuple[str, Any, bool], ...]:
+def _list_channels() -> tuple[tuple[str, Any, bool], ...]:
     """Return the channels of one turn: name, empty value, and whether there is a reducer. Reading types takes 4 ms."""
     hints = get_type_hints(State, include_extras=True).items()
     marked: list[tuple[str, tuple[Any, ...]]] = [(name, getattr(hint, "__metadata__", ())) for name, hint in hints]
@@ -93,7 +93,7 @@ def _last_human(messages: list[AnyMessage]) -> str:
     return ""
 
 
-def _checked(question: Any) -> str:  # noqa: ANN401  # a caller may send anything
+def _check_question(question: Any) -> str:  # noqa: ANN401  # a caller may send anything
     if not isinstance(question, str):
         msg = f"The question is {type(question).__name__}, not text."
         raise QuestionError(msg, hint="Give `question` as a string.")

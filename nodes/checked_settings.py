@@ -47,20 +47,20 @@ def settings_error(error: ValidationError, fields: Mapping[str, FieldInfo], kind
     for problem in problems:
         if problem["type"] == "extra_forbidden":
             name = str(problem["loc"][0])
-            hint = nearest(name, {field: repr(field) for field in fields}) or f"The settings are {', '.join(fields)}."
+            hint = suggest(name, {field: repr(field) for field in fields}) or f"The settings are {', '.join(fields)}."
             return SettingsError(f"There is no setting {name!r}.", hint=hint)
-    told = " ".join(_problem(problem, fields, kind) for problem in problems[:MAX_PROBLEMS])
+    told = " ".join(_describe_problem(problem, fields, kind) for problem in problems[:MAX_PROBLEMS])
     return SettingsError(told, hint="See docs/settings.md." if kind == "setting" else "")
 
 
-def nearest(name: str, known: Mapping[str, str]) -> str:
+def suggest(name: str, known: Mapping[str, str]) -> str:
     """Return a hint with the closest name, spelled as in `known`; empty if none is close."""
     # Options are spelled with dashes, so `--set top-k=3` is the likeliest slip.
     near = get_close_matches(name.lower().replace("-", "_"), known, n=1)
     return f"Did you mean {known[near[0]]}?" if near else ""
 
 
-def _problem(item: ErrorDetails, fields: Mapping[str, FieldInfo], kind: str) -> str:
+def _describe_problem(item: ErrorDetails, fields: Mapping[str, FieldInfo], kind: str) -> str:
     what = item["msg"][:1].lower() + item["msg"][1:]
     if not item["loc"]:
         return f"The settings cannot be used: {what}."

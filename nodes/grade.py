@@ -119,7 +119,7 @@ async def _ask_model(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     # As much as one window: a longer prompt would judge passages that no answer is written from.
     ids = select_leaves(state["candidates"], state["passages"])
     found = await turn.chunks(ids)
-    texts = _within([found[chunk_id] for chunk_id in ids if chunk_id in found], turn.settings.window_tokens)
+    texts = _take_fitting([found[chunk_id] for chunk_id in ids if chunk_id in found], turn.settings.window_tokens)
     passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
     question = state["turn"]["standalone_question"]
     usual = f"{passages}\n\nQuestion: {question}"
@@ -133,7 +133,7 @@ async def _ask_model(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     return EvidenceJudgement("enough" if verdict.sufficient else "thin", ("the model's verdict",), missing)
 
 
-def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:
+def _take_fitting(leaves: Sequence[Chunk], budget: int) -> list[str]:
     """Return the texts of the first leaves that fit a budget of tokens, at least one."""
     texts: list[str] = []
     for leaf in leaves:

@@ -44,8 +44,8 @@ async def pack(state: State, turn: Turn) -> Update:
     choice = _choose(state, turn, packed, room, sources=sources, chat=chat)
     # The last windows are left out, because the best passages are in the first ones.
     read = packed.windows[: len(packed.windows) - choice.unread]
-    windows = _number(read)
-    left_out = _list_left_out([*packed.dropped, *_unread(packed.windows[len(read) :])])
+    windows = _number_pieces(read)
+    left_out = _list_left_out([*packed.dropped, *_drop_windows(packed.windows[len(read) :])])
     _warn_of_unread(turn, packed, choice, left_out)
     turn.count(windows=len(windows), excerpts=sum(map(len, windows)), dropped=left_out)
     if packed.torn:
@@ -92,7 +92,7 @@ def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: in
     # Groups as small as the context requires, or the tree would seem cheaper than it is.
     whole = room.limit.tokens if room.limit is not None else settings.fan_in * settings.answer_tokens
     prices = Prices(
-        windows=[_tokens(window, room) for window in packed.windows],
+        windows=[_count_tokens(window, room) for window in packed.windows],
         frame=room.frame,
         reply=settings.answer_tokens,
         fan_in=max(2, min(settings.fan_in, whole // settings.answer_tokens)),
@@ -101,12 +101,12 @@ def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: in
     return afford(choice, prices, turn.budget.left, chain=room.chain)
 
 
-def _tokens(window: Window, room: Room) -> int:
+def _count_tokens(window: Window, room: Room) -> int:
     cost = room.limit.cost if room.limit is not None else bound_tokens
     return sum(cost(piece.text, piece.tokens) for piece in window)
 
 
-def _number(windows: Sequence[Window]) -> list[list[Excerpt]]:
+def _number_pieces(windows: Sequence[Window]) -> list[list[Excerpt]]:
     """Number the pieces from 1 through all windows, because an answer may cite several windows."""
     numbered: list[list[Excerpt]] = []
     number = 0
@@ -118,7 +118,7 @@ def _number(windows: Sequence[Window]) -> list[list[Excerpt]]:
     return numbered
 
 
-def _unread(windows: Iterable[Window]) -> list[Dropped]:
+def _drop_windows(windows: Iterable[Window]) -> list[Dropped]:
     return [Dropped(piece.id, piece.start, piece.end, "not_read") for window in windows for piece in window]
 
 

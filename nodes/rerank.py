@@ -25,10 +25,10 @@ async def rerank(state: RetrievalState, turn: Turn) -> Update:
     reranker, judged = await turn.reranker(), fused[: settings.rerank_depth]
     if reranker.needs_chat:
         calls = reranker.chat_calls(len(judged))
-        if not turn.budget.allows(calls=calls, tokens=sum(chunk.tokens for chunk in _present(judged, texts))):
+        if not turn.budget.allows(calls=calls, tokens=sum(chunk.tokens for chunk in _list_present(judged, texts))):
             skipped = f"{calls} calls would leave none for the answer"
             return await _keep_best(turn, fused, texts, "none", skipped=skipped)
-    await turn.audit("read", _present(judged, texts), step="rerank")
+    await turn.audit("read", _list_present(judged, texts), step="rerank")
     try:
         async with turn.awaiting_model():
             ranked = await _rank(state["turn"]["standalone_question"], fused, judged, texts, reranker)
@@ -43,12 +43,12 @@ async def _keep_best(
 ) -> Update:
     """Return the update with the best candidates; `by` names the reranker that ordered them."""
     kept = candidates[: turn.settings.top_k]
-    await turn.audit("found", _present(kept, texts))
+    await turn.audit("found", _list_present(kept, texts))
     turn.count(by=by, kept=len(kept), **counts)
     return {"candidates": kept, "texts": texts}
 
 
-def _present(candidates: Sequence[Candidate], texts: Mapping[str, Chunk]) -> list[Chunk]:
+def _list_present(candidates: Sequence[Candidate], texts: Mapping[str, Chunk]) -> list[Chunk]:
     return [texts[candidate["id"]] for candidate in candidates if candidate["id"] in texts]
 
 

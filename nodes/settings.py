@@ -46,7 +46,7 @@ AUTO = "auto"
 PRIVATE = frozenset({"access"})
 
 
-def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
+def _convert_path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
@@ -65,7 +65,7 @@ def _prompt(node: str, default: str | None, what: str = "Instructions to the mod
 class Context(CheckedSettings):
     """The settings that a caller gives for one run, frozen; `resolve_settings` adds those from other places."""
 
-    corpus: Annotated[str, BeforeValidator(_path), PLACE] = _setting(
+    corpus: Annotated[str, BeforeValidator(_convert_path), PLACE] = _setting(
         DEFAULT_CORPUS,
         "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, s3://BUCKET/PREFIX, or an address of a "
         "store that a package adds.",
@@ -303,7 +303,7 @@ class Context(CheckedSettings):
 
     @field_validator("retrievers")
     @classmethod
-    def _distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _refuse_duplicates(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(names)) != len(names):
             raise ValueError("a retriever is named twice")
         return names
@@ -320,7 +320,7 @@ REACHING = fields_with(Context, PLACE, ADDRESS)
 """Settings that name a place or an address: on a server with users, they are locked."""
 
 
-def _as_in_context(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
+def _copy_field(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
     field = Context.model_fields[name]
     extra: dict[str, Any] = {"langgraph_nodes": ["add_documents"]}
     return Field(default=field.default, description=field.description, json_schema_extra=extra)
@@ -329,11 +329,11 @@ def _as_in_context(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
 class IngestContext(CheckedSettings):
     """One frozen set of choices for one run of the ingest graph."""
 
-    corpus: str = _as_in_context("corpus")
-    access: tuple[str, ...] = _as_in_context("access")
+    corpus: str = _copy_field("corpus")
+    access: tuple[str, ...] = _copy_field("access")
 
     @property
-    def of_a_question(self) -> Context:
+    def as_context(self) -> Context:
         """The same settings as a `Context`.
 
         Raises:

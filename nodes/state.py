@@ -52,18 +52,18 @@ class Fresh:
     value: Any
 
 
-def added(before: list[Any], new: list[Any]) -> list[Any]:
+def append_items(before: list[Any], new: list[Any]) -> list[Any]:
     """Append the items of a step to those before."""
     _refuse_other(new, list, "a list of what is to be added")
     return before + new
 
 
-def latest(_: Any, new: Any) -> Any:  # noqa: ANN401  # a value of any channel
+def keep_latest(_: Any, new: Any) -> Any:  # noqa: ANN401  # a value of any channel
     """Keep the last value; of several branches, that of any one."""
     return new
 
 
-def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def merge_items(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Merge the items of a step into those before; the new ones win."""
     _refuse_other(new, dict, "the names and values that are to be added")
     return before | new
@@ -95,16 +95,16 @@ class SearchState(TypedDict):
     `texts` are the passages that this turn has read, by id. No checkpoint holds them: a resumed run reads them again.
     """
 
-    turn: Annotated[TurnRecord, latest]
+    turn: Annotated[TurnRecord, keep_latest]
     queries: list[Query]
-    external_passages: Annotated[dict[str, dict[str, Any]], Fresh({}), merged]
+    external_passages: Annotated[dict[str, dict[str, Any]], Fresh({}), merge_items]
     candidates: Annotated[list[Candidate], Fresh([])]
     passages: Annotated[list[Passage], Fresh([])]
     evidence: Annotated[Evidence, Fresh(NO_EVIDENCE)]
     # Untracked: every checkpoint would hold the words of every passage (ADR 1).
     texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
-    degraded: Annotated[list[Degraded], Fresh([]), added]
-    trace: Annotated[list[Step], added]
+    degraded: Annotated[list[Degraded], Fresh([]), append_items]
+    trace: Annotated[list[Step], append_items]
 
 
 class RetrievalInput(TypedDict):
@@ -120,7 +120,7 @@ class RetrievalState(SearchState):
 
     messages: list[AnyMessage]
     round: int
-    ranked_lists: Annotated[list[Retrieved], added]
+    ranked_lists: Annotated[list[Retrieved], append_items]
 
 
 class State(InputState, SearchState):
@@ -129,7 +129,7 @@ class State(InputState, SearchState):
     windows: Annotated[list[list[Excerpt]], Fresh([])]
     route: Annotated[Route, Fresh(Route(name="", reasons=[]))]
     draft: Annotated[Draft, Fresh(NO_DRAFT)]
-    partials: Annotated[list[Partial], Fresh([]), added]
+    partials: Annotated[list[Partial], Fresh([]), append_items]
     answer: Annotated[str, Fresh("")]
     claims: Annotated[list[Citation | UnconfirmedClaim], Fresh([])]
     check: Annotated[AnswerCheck, Fresh(NOT_CHECKED)]

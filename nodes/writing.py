@@ -148,21 +148,11 @@ async def write_live(
     documents: bool = False,
     on_begin: Callable[[], object] | None = None,
 ) -> str:
-    """Let the model write, and stream its answer to the reader.
+    """Let the model write, and stream its answer; `on_begin` is called when its first words arrive.
 
-    Links and the instructions are held back. If the model breaks off, the whole sentences before that are the reply.
-    The reply is always streamed, because LangGraph does not say which streams were requested.
-
-    Args:
-        turn: The turn of the step.
-        chat: The model.
-        system: Instructions.
-        user: The user message.
-        message_id: The id of the streamed message.
-        given: Passages and question: an answer may repeat them, even if the instructions have the same words.
-        takes_part: Whether a part of the reply is of use.
-        documents: Whether passages are sent as documents.
-        on_begin: Called when the model's first words arrive.
+    Links and the instructions are held back, except words of `given`: the passages and the question. If the model
+    breaks off, the whole sentences before that are the reply, if a part is of use (`takes_part`). The reply is always
+    streamed, because LangGraph does not say which streams were requested.
 
     Raises:
         ModelError: The model broke off before it had written a sentence.

@@ -13,7 +13,7 @@ from anabranch.types import Citation
 def with_sources(answer: str, citations: Sequence[Citation]) -> blocks.TextContentBlock:
     """Return an answer as LangChain's standard block of text: chat pages read the sources from its annotations."""
     annotations: list[blocks.Annotation] = []
-    for citation, place in placed(answer, citations):
+    for citation, place in locate_markers(answer, citations):
         # Shortened, because each later checkpoint holds the message again.
         found = blocks.Citation(type="citation", title=title_of(citation), cited_text=citation["quote"][:LONGEST])
         # No `extras`: langchain-openai would send them to OpenAI, which does not know them.
@@ -25,7 +25,7 @@ def with_sources(answer: str, citations: Sequence[Citation]) -> blocks.TextConte
     return blocks.TextContentBlock(type="text", text=answer, annotations=annotations)
 
 
-def placed(answer: str, citations: Sequence[Citation]) -> Iterator[tuple[Citation, tuple[int, int] | None]]:
+def locate_markers(answer: str, citations: Sequence[Citation]) -> Iterator[tuple[Citation, tuple[int, int] | None]]:
     """Yield each citation with the characters [start, end) of its marker in the answer; None without a marker."""
     after: dict[int, int] = {}
     for citation in citations:

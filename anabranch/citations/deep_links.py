@@ -32,12 +32,12 @@ def link_to(path: str, *, page: int | None, quote: str, start: int, end: int) ->
         The address, percent-encoded; empty if nothing can open it. No file is read.
     """
     try:
-        return _on_web(path, page, quote) if is_url(path) else _on_disk(path, page, quote, f"char={start},{end}")
+        return _link_page(path, page, quote) if is_url(path) else _link_file(path, page, quote, f"char={start},{end}")
     except ValueError:  # a retriever's source may be any text
         return ""
 
 
-def _on_disk(path: str, page: int | None, quote: str, place_in_text: str) -> str:
+def _link_file(path: str, page: int | None, quote: str, place_in_text: str) -> str:
     archive = next(iter(archives_of(path)), None)
     place = PurePath(archive or path)
     if not place.is_absolute():
@@ -47,27 +47,27 @@ def _on_disk(path: str, page: int | None, quote: str, place_in_text: str) -> str
         return address
     if place.suffix.lower() == ".pdf":
         return address if page is None else f"{address}#page={page}"
-    return f"{address}#{_words(quote)}" if place.suffix.lower() in _PAGES else f"{address}#{place_in_text}"
+    return f"{address}#{_make_directive(quote)}" if place.suffix.lower() in _PAGES else f"{address}#{place_in_text}"
 
 
-def _on_web(url: str, page: int | None, quote: str) -> str:
+def _link_page(url: str, page: int | None, quote: str) -> str:
     parts = urlsplit(url)
     if parts.scheme.lower() not in _WEB:
         return ""
     address = escaped(urldefrag(url).url, safe=":/?#[]@!$&'()*+,;=%~-._")
     if parts.path.lower().endswith(".pdf"):
         return address if page is None else f"{address}#page={page}"
-    return f"{address}#{_words(quote)}"
+    return f"{address}#{_make_directive(quote)}"
 
 
-def _words(quote: str) -> str:
+def _make_directive(quote: str) -> str:
     """Return the text directive for a quote; a long quote is given by its first and last words."""
     words = quote.split()
     if len(words) <= _FEW and "\n" not in quote:
-        return f":~:text={_encoded(words)}"
-    return f":~:text={_encoded(words[:_ENDS])},{_encoded(words[-_ENDS:])}"
+        return f":~:text={_encode(words)}"
+    return f":~:text={_encode(words[:_ENDS])},{_encode(words[-_ENDS:])}"
 
 
-def _encoded(words: list[str]) -> str:
+def _encode(words: list[str]) -> str:
     # A dash next to a comma would mark the words as context.
     return escaped(" ".join(words), safe="").replace("-", "%2D")

@@ -52,16 +52,16 @@ def tables_of(language: str) -> LanguageTables:
         return LanguageTables({}, {}, {}, {}, {})
     code = _CODES[language]
     return LanguageTables(
-        _named(code, get_month_names, 0),
-        _named(code, get_day_names, 1),
-        _named(code, get_month_names, 0, "abbreviated"),
-        _named(code, get_day_names, 1, "abbreviated"),
+        _read_names(code, get_month_names, 0),
+        _read_names(code, get_day_names, 1),
+        _read_names(code, get_month_names, 0, "abbreviated"),
+        _read_names(code, get_day_names, 1, "abbreviated"),
         # "Metres" and "per cent" are English as well.
-        _units(code) | (_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
+        _read_units(code) | (_read_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
     )
 
 
-def _named(code: str, names: Callable[..., Mapping[int, str]], first: int, width: str = "wide") -> dict[str, int]:
+def _read_names(code: str, names: Callable[..., Mapping[int, str]], first: int, width: str = "wide") -> dict[str, int]:
     return {
         fold_word(name.rstrip(".")): at + first
         for context in ("format", "stand-alone")
@@ -69,7 +69,7 @@ def _named(code: str, names: Callable[..., Mapping[int, str]], first: int, width
     }
 
 
-def _units(code: str) -> dict[str, str]:
+def _read_units(code: str) -> dict[str, str]:
     """Return the symbols of units by their names, in every grammatical form."""
     found: dict[str, str] = {}
     for unit, symbol in _UNITS.items():

@@ -162,12 +162,12 @@ class PassageText:
         found: list[Piece] = []
         places = [token.start for token in read]
         heads = {names: tokens(" ".join(names), self.language) for names in {row.names for row in self.rows}}
-        for first, last in _with_rows(self.text, self.rows):
+        for first, last in _split_rows(self.text, self.rows):
             for start, end in _parts(self.text, first, last):
                 own = read[bisect_left(places, start) : bisect_left(places, end)]
                 rows = tuple(row for row in self.rows if row.start <= start < row.end)
                 names = (heads[row.names] for row in rows)
-                in_rows = [_scaled(token, rows) for token in own] if rows else own
+                in_rows = [_scale_figure(token, rows) for token in own] if rows else own
                 piece = Piece(start, end, (*in_rows, *chain.from_iterable(names)), rows)
                 found.append(self._without_denied_cells(piece, len(in_rows)) if len(rows) == 1 else piece)
             if len(found) >= _MAX_PIECES:
@@ -251,7 +251,7 @@ def lookup_keys(token: Token) -> list[str]:
     return [f"# {value[:1]}" for value in token.figure.scaled] + list(token.terms)
 
 
-def _scaled(token: Token, rows: Sequence[TableRow]) -> Token:
+def _scale_figure(token: Token, rows: Sequence[TableRow]) -> Token:
     """Give a number of a table the unit and scale in the name of its row, such as "Revenue ($ million)"."""
     if token.figure is None or not any(rows):
         return token
@@ -259,7 +259,7 @@ def _scaled(token: Token, rows: Sequence[TableRow]) -> Token:
     return token._replace(figure=in_terms_of(token.figure, named))
 
 
-def _with_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, int]]:
+def _split_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, int]]:
     """Yield the sentences and list items of a passage, and its tables row by row."""
     cuts = {place for row in rows for place in (row.start, row.end)}
     cuts |= {match.end() for match in _ITEM.finditer(passage)}

@@ -117,7 +117,7 @@ def locate(quote: str, passage: Folded) -> tuple[int, int] | None:
     whole = _find(fold(quote).text.strip(" " + _ENDS), passage.text, 0)
     # Models shorten quotes; an ellipsis in the passage itself was found as it is.
     halves = [half.strip() for half in _ELLIPSIS.split(quote)]
-    found = whole or _joined([half for half in halves if analyser().terms(half)], passage.text)
+    found = whole or _find_halves([half for half in halves if analyser().terms(half)], passage.text)
     if found is None:
         return None
     start, end = passage.starts[found[0]], passage.ends[found[1] - 1]
@@ -132,7 +132,7 @@ def _proves(quote: str) -> bool:
     return len(terms) > 1 or any(char.isdigit() for term in terms for char in term)
 
 
-def _joined(halves: list[str], passage: str) -> tuple[int, int] | None:
+def _find_halves(halves: list[str], passage: str) -> tuple[int, int] | None:
     if len(halves) < 2:
         halves = halves or [""]
     first, after = -1, 0

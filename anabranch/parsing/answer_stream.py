@@ -45,8 +45,8 @@ class AnswerStream:
         piece = delta[: self._room]
         self._room -= len(piece)
         self._reply.append(piece)
-        text = self._begun(self._thinking.feed(piece))
-        shown = self._leaks.feed(self._links.feed(self._trimmed(text)) if text else "")
+        text = self._drop_label(self._thinking.feed(piece))
+        shown = self._leaks.feed(self._links.feed(self._trim_end(text)) if text else "")
         if not self._shown:
             shown = shown.lstrip()  # a removed picture may have been before the white space
         self._shown += shown
@@ -58,7 +58,7 @@ class AnswerStream:
         # Otherwise the checked answer replaces the shown text.
         return answer[len(self._shown) :] if answer.startswith(self._shown) else ""
 
-    def _begun(self, text: str) -> str:
+    def _drop_label(self, text: str) -> str:
         """Hold back the first words until it is clear whether they are a label, such as "Answer:"."""
         if self._start is None:
             return text
@@ -70,7 +70,7 @@ class AnswerStream:
         shown, self._start = self._start[label.end() if label else 0 :], None
         return shown
 
-    def _trimmed(self, text: str) -> str:
+    def _trim_end(self, text: str) -> str:
         """Hold back white space, which may be at the end of the answer."""
         text = self._white + text
         kept = text.rstrip()

@@ -57,7 +57,7 @@ def parse_verdict(reply: str) -> EvidenceVerdict:
     stated = _truth(values[0]) if values else _in_prose(text)
     if stated is not False:
         return EvidenceVerdict(stated)
-    return EvidenceVerdict(False, _missing(found["missing"] if "missing" in found else _named(text)))
+    return EvidenceVerdict(False, _missing(found["missing"] if "missing" in found else _find_missing(text)))
 
 
 def _truth(value: object) -> bool | None:
@@ -75,7 +75,7 @@ def _in_prose(text: str) -> bool | None:
     return True if _YES.search(text) else None
 
 
-def _named(text: str) -> str:
+def _find_missing(text: str) -> str:
     """Return what prose says is missing: the text after that word, else all but the verdict."""
     found = _MISSING.search(text)
     return found[1] if found else _FIRST.sub("", text).lstrip(" .,:;!—–-\n")

@@ -24,7 +24,7 @@ def yes_probability(reply: str, logprobs: object = None) -> float | None:
         logprobs: The log probabilities of each token, as OpenAI sends them; anything else is ignored.
     """
     words = drop_thinking(reply[:_MAX_READ]).split(maxsplit=1)
-    word = _folded(words[0]) if words else ""
+    word = _fold(words[0]) if words else ""
     # Only tokens of the answer count, not those of the thoughts before it.
     if (chances := _first_chances(logprobs, word)) is not None:
         return chances
@@ -34,11 +34,11 @@ def yes_probability(reply: str, logprobs: object = None) -> float | None:
 def _first_chances(logprobs: object, word: str) -> float | None:
     """Return the share of yes among yes and no at the first place that is the first word of the reply."""
     for token, alternatives in _places(logprobs):
-        if not (said := _folded(token)):
+        if not (said := _fold(token)):
             continue
         if not word.startswith(said):
             return None
-        yes, no = (sum(chance for text, chance in alternatives if _folded(text) in known) for known in (YES, NO))
+        yes, no = (sum(chance for text, chance in alternatives if _fold(text) in known) for known in (YES, NO))
         return yes / (yes + no) if yes + no >= LEAST else None
     return None
 
@@ -62,5 +62,5 @@ def _chance(record: object) -> tuple[str, float] | None:
     return str(record.get("token", "")), math.exp(value)
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     return fold_word(word.strip(_AROUND))

@@ -150,7 +150,7 @@ class _Pass:
         return "".join(parts)
 
 
-def _decoded(match: re.Match[str]) -> str:
+def _decode(match: re.Match[str]) -> str:
     return visible(_character(match[0]))
 
 
@@ -160,7 +160,7 @@ def _character(text: str) -> str:
     return html.unescape(text) if text.startswith("&#") else html5.get(text.removeprefix("&"), text)
 
 
-def _for_reading(match: re.Match[str]) -> str:
+def _make_readable(match: re.Match[str]) -> str:
     return REMOVED if match["link"] is None else _link_text(match)
 
 
@@ -177,7 +177,7 @@ def _link_text(match: re.Match[str]) -> str:
     return f"[{inner}]" if is_marker and not inner.startswith("[") else inner
 
 
-def _broken(match: re.Match[str]) -> str:
+def _break_link(match: re.Match[str]) -> str:
     whole = match[0]
     if match["nonce"] is not None:
         return NO_NONCE if is_nonce(whole) else whole
@@ -189,7 +189,7 @@ def _broken(match: re.Match[str]) -> str:
 _VISIBLE = _Rule(
     found=re.compile(rf"{_ENTITY}|\r\n?|[^\t\n\r -~]+", re.IGNORECASE),
     unfinished=re.compile(rf"{_HALF_ENTITY}|\r\Z", re.IGNORECASE),
-    replacement=_decoded,
+    replacement=_decode,
 )
 
 _READABLE = _Rule(
@@ -206,7 +206,7 @@ _READABLE = _Rule(
         rf"|{_SCHEME}(?:\\?:?|\\?:\\?/?\\?)\Z|{_HALF_WWW}",
         re.IGNORECASE,
     ),
-    replacement=_for_reading,
+    replacement=_make_readable,
 )
 
 _HARMLESS = _Rule(
@@ -227,7 +227,7 @@ _HARMLESS = _Rule(
         r"|(?<![a-z0-9])[0-9a-f]{1,16}\Z",
         re.IGNORECASE,
     ),
-    replacement=_broken,
+    replacement=_break_link,
 )
 
 # In this order, because entities may spell a link, and the rest of a link may begin another.

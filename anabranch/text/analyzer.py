@@ -61,7 +61,7 @@ class Analyser:
         """
         self.language = language
         self._stemming = Stemming(language)
-        self._terms_of_token = lru_cache(maxsize=1 << 16)(lambda token: tuple(self._expanded(token)))
+        self._terms_of_token = lru_cache(maxsize=1 << 16)(lambda token: tuple(self._expand(token)))
         self._terms_of_stretch = lru_cache(maxsize=1 << 16)(lambda stretch: tuple(self._terms_by_token(stretch)))
 
     @property
@@ -82,7 +82,7 @@ class Analyser:
     def _terms_by_token(self, text: str) -> Iterator[str]:
         return chain.from_iterable(map(self._terms_of_token, _TOKEN.findall(text)))
 
-    def _expanded(self, token: str) -> Iterator[str]:
+    def _expand(self, token: str) -> Iterator[str]:
         if token.isascii() and token.isalpha() and (token.islower() or token.istitle()):
             yield from self._term(token)  # most words need no further checks
             return
@@ -99,9 +99,9 @@ class Analyser:
         if len(parts) > 1 and _DIGIT.search(bare) and len(bare) <= _LONGEST_COMPOUND:
             yield "".join(parts).casefold()
         for part in parts:
-            yield from self._dotted(part)
+            yield from self._split_dotted(part)
 
-    def _dotted(self, part: str) -> Iterator[str]:
+    def _split_dotted(self, part: str) -> Iterator[str]:
         """Keep a file name or an attribute's path (`a.b.c`) whole, and also split it; "U.S." is two letters."""
         if "." not in part:
             yield from self._words(part)

@@ -43,7 +43,7 @@ def read_rows(
     found: dict[str, _Item] = {}
     problems: list[str] = []
     # To the end of the file, to report all bad lines at once.
-    for number, line in numbered(path, refused=refused, hint=hint):
+    for number, line in read_lines(path, refused=refused, hint=hint):
         try:
             row = json.loads(line)
             key = _new_id(row, found)
@@ -52,7 +52,7 @@ def read_rows(
         except (ValueError, RecursionError, re.error) as error:
             problems.append(f"line {number}: {error}")
     if problems:
-        raise unusable(path, problems, hint=hint, refused=refused)
+        raise describe_bad_rows(path, problems, hint=hint, refused=refused)
     return found
 
 
@@ -68,7 +68,7 @@ def _new_id(row: object, known: Container[str]) -> str:
     return str(key).strip()
 
 
-def numbered(
+def read_lines(
     path: Path, *, refused: type[UserError] = CollectionError, hint: str = "Give a file in UTF-8."
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not blank, with their numbers from 1.
@@ -86,7 +86,7 @@ def numbered(
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
-def unusable(path: Path, problems: Sequence[str], *, hint: str, refused: type[_Refusal]) -> _Refusal:
+def describe_bad_rows(path: Path, problems: Sequence[str], *, hint: str, refused: type[_Refusal]) -> _Refusal:
     """Return the error for a bad file, with its first few problems."""
     more = f" and {len(problems) - MAX_LISTED} more" if len(problems) > MAX_LISTED else ""
     return refused(f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}.", hint=hint)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from anabranch.errors import CollectionError
-from anabranch.text.jsonl_rows import numbered, unusable
+from anabranch.text.jsonl_rows import describe_bad_rows, read_lines
 
 Qrels = dict[str, dict[str, int]]
 """Query id to document id to relevance; above 0 is relevant."""
@@ -47,7 +47,7 @@ def read_qrels(path: Path) -> Qrels:
     qrels: Qrels = {}
     problems: list[str] = []
     is_first = True
-    for number, line in numbered(path):
+    for number, line in read_lines(path):
         # Split at tabs if there are any, because an id may be a file name with spaces.
         fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
         # BEIR's files begin with the names of the columns, TREC's do not.
@@ -61,7 +61,7 @@ def read_qrels(path: Path) -> Qrels:
             problems.append(f"line {number}: {error}")
     if problems:
         hint = "Each line holds a query id, a document id and a whole number, separated by tabs."
-        raise unusable(path, problems, hint=hint, refused=CollectionError)
+        raise describe_bad_rows(path, problems, hint=hint, refused=CollectionError)
     if not qrels:
         msg = f"{path} holds no judgements."
         raise CollectionError(msg, hint="Each line holds a query id, a document id and a whole number.")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from anabranch.errors import CollectionError
-from anabranch.text.jsonl_rows import unusable
+from anabranch.text.jsonl_rows import describe_bad_rows
 from anabranch_evaluation.metrics import measure_of
 from anabranch_evaluation.yaml_positions import Located, Where, read_located
 
@@ -218,7 +218,7 @@ def read_table(path: Path) -> EvalTable:
 
 def _unusable(path: Path, located: Located, problems: Iterable[Problem]) -> CollectionError:
     lines = [f"line {located.line(where)}: {_spell(where)}{what}" for where, what in problems]
-    return unusable(
+    return describe_bad_rows(
         path, lines, hint="The guide's page on evaluation shows what a table holds.", refused=CollectionError
     )
 
