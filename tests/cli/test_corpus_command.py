@@ -39,7 +39,7 @@ def test_stats_list_the_documents(run: Run, corpus: Path) -> None:
 def test_stats_of_an_empty_corpus_and_of_one_that_is_behind(run: Run, own: Path) -> None:
     change(own, "UPDATE meta SET value = '99' WHERE name = 'changes'")
     behind = run("corpus", "stats", "--corpus", own)
-    assert "earlier state" in behind.stderr
+    assert "older than the documents" in behind.stderr
     run("corpus", "remove", "*", "--corpus", own)
     empty = json.loads(run("corpus", "stats", "--corpus", own, "--json").stdout)
     assert (empty["documents"], empty["sources"]) == (0, [])
@@ -84,7 +84,7 @@ def test_what_is_wrong_is_said_line_by_line_and_what_to_do_about_it(run: Run, ow
     assert "- cellar notes.txt: a passage is missing" in found.stdout
     said = " ".join(found.stdout.split())
     assert "anabranch corpus rebuild." in said
-    assert "anabranch corpus remove SOURCE, then ingest its folder." in said
+    assert "anabranch corpus remove SOURCE, then ingest their folder." in said
     run("corpus", "remove", "cellar notes.txt", "--corpus", own)
     run("corpus", "rebuild", "--corpus", own)
     sound = run("corpus", "verify", "--corpus", own)
