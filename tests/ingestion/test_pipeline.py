@@ -140,7 +140,7 @@ def test_a_folder_that_was_renamed_tells_what_left_the_corpus(folder: Path, corp
         ("mill.txt", "added", 1),
         ("mill.txt", "removed", 1),
     ]
-    assert report.rows[-1].reason == "the file is gone, and one of the same name is in its place"
+    assert report.rows[-1].reason == "the file is gone, and another one has its name"
     # What bears another name now is another document, and its file lay where this run did not look.
     assert rows(corpus, "SELECT source FROM documents ORDER BY source") == [("Wehr.md",), ("mill.txt",), ("weir.md",)]
     assert set(statuses(ingest([folder], corpus)).values()) == {"unchanged"}
@@ -381,7 +381,7 @@ def test_a_new_member_of_an_archive_gets_the_tags_of_the_others(folder: Path, co
     zipped(folder / "z.zip", ("a.md", b"One."), ("b.md", b"Two."), ("deep/c.md", b"Three."))
     report = ingest([folder], corpus, archives=True)
     assert [each for source, each in tags(corpus).items() if "z.zip" in source] == [["board"]] * 3
-    assert remarks(report)["z.zip!/b.md"] == "it has all access tags of the other files in the archive together: board"
+    assert remarks(report)["z.zip!/b.md"] == "it gets all access tags of the other files in the archive: board"
     (folder / "z.zip").rename(folder / "y.zip")
     ingest([folder], corpus, archives=True)
     assert {source: each for source, each in tags(corpus).items() if "y.zip" in source} == {
