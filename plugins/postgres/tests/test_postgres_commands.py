@@ -42,7 +42,7 @@ def test_copy_and_export(run: Run, corpus: str, tmp_path: Path) -> None:  # noqa
     assert copied.stdout == f"{shown_address(corpus)}: {said}\n"
     again = run("corpus", "copy", folder, corpus)
     assert again.exit_code == 2
-    assert "holds documents already" in again.stderr
+    assert "already holds documents" in again.stderr
     files = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
     for address, file in zip((folder, corpus), files, strict=True):
         assert run("corpus", "export", "--vectors", "--corpus", address, "--output", file).exit_code == 0

@@ -160,7 +160,7 @@ BAD: dict[str, tuple[Damage, str]] = {
     "vectors that are none": (lambda line: line.update(vectors="?"), ""),
     "vectors that are not numbers": (
         lambda line: line.update(vectors=base64.b64encode(np.full(384, np.nan, "<f4").tobytes()).decode()),
-        "have not the length 1",
+        "do not have length 1",
     ),
     "no kind that is known": (lambda line: line.update(kind="folder"), "does not match any of the expected tags"),
     "a second first line": (lambda line: line.update(kind="corpus"), "does not match any of the expected tags"),
@@ -204,7 +204,7 @@ def test_a_flipped_bit_is_told_of(corpus: Path, tmp_path: Path) -> None:
     report = import_corpus(io.BytesIO(b"".join(lines)), tmp_path / "new")
     assert report.added + report.files == 0
     assert len(report.bad) == len(lines) - 2 + 1
-    assert report.bad[-1].reason == "the export has 8 documents; 0 of them came"
+    assert report.bad[-1].reason == "the export has 8 documents, but 0 were found"
 
 
 def test_a_document_that_stands_twice_counts_once(corpus: Path, tmp_path: Path) -> None:
