@@ -63,11 +63,11 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
         SettingsError: The spelling is none of these.
         MissingKeyError: A hosted embedder without its key.
     """
-    spec = settled_spec(spec)
+    spec = resolve_spec(spec)
     if spec.startswith(OBJECT):
-        from anabranch.models.given_embedder import embedder_given
+        from anabranch.models.given_embedder import find_embedder
 
-        return embedder_given(spec)
+        return find_embedder(spec)
     # A folder whose model was replaced is another embedder.
     version = FOLDERS.get("onnx").version(Path(spec)) if Path(spec).is_absolute() else 0
     with _lock:
@@ -78,7 +78,7 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
         return embedder
 
 
-def settled_spec(spec: str) -> str:
+def resolve_spec(spec: str) -> str:
     """Return the spelling that means the same from anywhere: a folder becomes absolute.
 
     Raises:

@@ -70,7 +70,7 @@ class OnnxEmbedder:
             CorpusDamagedError: The bundled model is not the one that its name promises.
         """
         self._threads = threads or os.cpu_count() or 1
-        self._model = model or _bundled()
+        self._model = model or _bundled_sentence_model()
         self._pieces = WordPieces(self._model.tokenizer, limit=self._model.limit)
         self._lock = threading.Lock()
         self._session: Any = None
@@ -95,7 +95,7 @@ class OnnxEmbedder:
     @property
     def dimension(self) -> int:
         """Length of each vector, from the model itself."""
-        width = output_of(self._loaded()).shape[-1]
+        width = output_of(self._load()).shape[-1]
         return width if isinstance(width, int) else int(self.embed(["dimension"]).shape[1])
 
     @property
@@ -139,12 +139,12 @@ class OnnxEmbedder:
             SettingsError: The model was exported with its pooling inside, and gives one vector for a text.
             ModelError: The tokenizer finds nothing in a text.
         """
-        if texts and output_of(self._loaded()).name == SENTENCE:
+        if texts and output_of(self._load()).name == SENTENCE:
             msg = f"The model of {self.name!r} gives one vector for a text, and none for its tokens."
             raise SettingsError(msg, hint="Export it without its pooling: its first output is last_hidden_state.")
-        encodings = self._encoded(texts)
+        encodings = self._encode(texts)
         found = []
-        for encoding, states in zip(encodings, self._each(encodings, self._states), strict=True):
+        for encoding, states in zip(encodings, self._compute_each(encodings, self._states), strict=True):
             own = np.asarray(encoding.special_tokens_mask) == 0
             found.append(unit_rows(states[own], count=int(own.sum()), embedder=self.name))
         return found
@@ -152,9 +152,11 @@ class OnnxEmbedder:
     def _embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return unit_rows(np.stack(self._each(self._encoded(texts), self._pooled)), count=len(texts), embedder=self.name)
+        return unit_rows(
+            np.stack(self._compute_each(self._encode(texts), self._pooled)), count=len(texts), embedder=self.name
+        )
 
-    def _encoded(self, texts: Sequence[str]) -> list[Any]:
+    def _encode(self, texts: Sequence[str]) -> list[Any]:
         encodings = self._pieces.encode(texts)
         for text, encoding in zip(texts, encodings, strict=True):
             if not len(encoding):
@@ -164,11 +166,11 @@ class OnnxEmbedder:
                 )
         return encodings
 
-    def _each(
+    def _compute_each(
         self, encodings: Sequence[Any], compute: Callable[[Any], NDArray[np.float32]]
     ) -> list[NDArray[np.float32]]:
         """Return what `compute` gives for each text, in order, several of them at a time."""
-        self._loaded()
+        self._load()
         workers = min(self._threads, len(encodings))
         if workers <= 1:
             return [compute(encoding) for encoding in encodings]
@@ -180,26 +182,26 @@ class OnnxEmbedder:
 
     def _pooled(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
         found = self._states(encoding)
-        if output_of(self._loaded()).name == SENTENCE:
+        if output_of(self._load()).name == SENTENCE:
             return found
         return np.asarray(self._model.pool(found), dtype=np.float32)
 
     def _states(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
         """Run the model: shape (tokens, dimension), or (dimension,) where the pooling is inside it."""
-        session = self._loaded()
+        session = self._load()
         length = len(encoding)
         known = {"input_ids": encoding.ids, "attention_mask": [1] * length, "token_type_ids": [0] * length}
         feed = {name: np.asarray([known[name]], dtype) for name, dtype in input_types(session).items()}
         return np.asarray(session.run([output_of(session).name], feed)[0][0], dtype=np.float32)
 
-    def _loaded(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
+    def _load(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
         with self._lock:
             if self._session is None:
                 self._session = self._model.open(self._threads)
             return self._session
 
 
-def _bundled() -> SentenceModel:
+def _bundled_sentence_model() -> SentenceModel:
     file = bundled_model()
     return SentenceModel(MINILM_NAME, lambda _threads: open_bundled(file), MINILM_TOKENIZER, TOKENS, mean)
 

@@ -10,7 +10,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 Element = Any
 
 
-def parsed(data: bytes) -> Element:
+def parse_xml(data: bytes) -> Element:
     """Return the root of an XML document; entities stay unexpanded, and nothing outside it is fetched."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
@@ -18,6 +18,6 @@ def parsed(data: bytes) -> Element:
     return etree.fromstring(data, parser)
 
 
-def local(element: Element) -> str:
+def local_name(element: Element) -> str:
     """Return an element's name without its namespace: two editions of a standard differ only in that."""
     return str(element.tag).rpartition("}")[2]

@@ -10,7 +10,7 @@ from typing import Any
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOptions
 from anabranch.readers.document_parts import in_parts
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.jsonl import record_parts
 from anabranch.readers.size_limit import limited
 from anabranch.readers.table_blocks import table_texts
@@ -38,7 +38,7 @@ def read_json(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     Raises:
         ReadingError: `empty`, `broken` (binary data), `encoding`, `too_large`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     try:
         records = _records(json.loads(text))
     except (ValueError, RecursionError):  # with comments, in pieces, or no JSON: it is text all the same
@@ -82,7 +82,7 @@ def _are_documents(records: Sequence[JsonRecord]) -> bool:
 def _blocks(records: Sequence[JsonRecord]) -> Iterator[Block]:
     columns = list(dict.fromkeys(key for record in records for key in record))
     if len(columns) <= _MOST_COLUMNS and not any(isinstance(each, list | dict) for r in records for each in r.values()):
-        rows = ([_said(record.get(column)) for column in columns] for record in records)
+        rows = ([_text_of(record.get(column)) for column in columns] for record in records)
         yield from map(Block, table_texts(row for part in ([columns], rows) for row in part))
         return
     for record in records:
@@ -97,14 +97,14 @@ def _lines(value: object, name: str, depth: int = 0) -> Iterator[str]:
     elif isinstance(value, list) and any(isinstance(each, list | dict) for each in value) and depth < _DEEPEST:
         for at, each in enumerate(value, 1):
             yield from _lines(each, f"{name}.{at}", depth + 1)
-    elif said := _said(value):
+    elif said := _text_of(value):
         yield f"{name}: {said}"
 
 
-def _said(value: object) -> str:
+def _text_of(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, list | dict):
         plain = isinstance(value, list) and not any(isinstance(each, list | dict) for each in value)
-        return ", ".join(map(_said, value)) if plain else json.dumps(value, ensure_ascii=False)
+        return ", ".join(map(_text_of, value)) if plain else json.dumps(value, ensure_ascii=False)
     return squeeze(value) if isinstance(value, str) else json.dumps(value)

@@ -13,7 +13,7 @@ MOST_UNPACKED = 1 << 30  # as large as a file may be that is not packed
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
-def decrypted(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> bool:
+def decrypt(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> bool:
     """Write the file without its protection; False where it has none.
 
     Raises:
@@ -42,7 +42,7 @@ def decrypted(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> 
             if copy.stat().st_size > MOST_UNPACKED:
                 raise ReadingError(f"{source!r} is too large once it is decrypted.", reason="too_large")
             return True
-    raise protected(source, "and none that was given opens it")
+    raise password_error(source, "and none that was given opens it")
 
 
 def is_compound(path: Path) -> bool:
@@ -51,7 +51,7 @@ def is_compound(path: Path) -> bool:
         return file.read(len(OLE)) == OLE
 
 
-def protected(
+def password_error(
     source: str, tried: str = "", hint: str = "Give it with --password, or save a copy without a password."
 ) -> ReadingError:
     """Return the error for a file that needs a password; `tried` says what came of those that were given."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
-from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
+from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
 from anabranch.store.writer_protocol import CorpusWriter
 from anabranch.text.amounts import without_amounts
 
@@ -26,7 +26,7 @@ class CorpusEmbedder(NamedTuple):
     @property
     def facts(self) -> dict[str, str]:
         """The facts that a corpus keeps of its embedder (`CorpusWriter.keep_meta`)."""
-        return {"embedder": self.model.name, "spec": settled_spec(self.spec), "base_url": self.base_url}
+        return {"embedder": self.model.name, "spec": resolve_spec(self.spec), "base_url": self.base_url}
 
 
 def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> CorpusEmbedder:

@@ -9,7 +9,7 @@ from functools import partial
 
 from anabranch.errors import CorpusEmptyError, SettingsError
 from anabranch.models.embedder import Embedder
-from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
+from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
 from anabranch.store.corpus_address import StrPath, shown_address
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_folder import require_corpus
@@ -59,7 +59,7 @@ def rebuild(
     with hold_write_lock(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
         # SQLite's own indexes are derived, too; a damaged page raises here.
         database.connection.execute("REINDEX")
-        spec = settled_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
+        spec = resolve_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
         url = base_url or (database.meta("base_url") if embedder is None else None) or None
         model = load_embedder(spec, url)
         _forget_bad(database, model.name)

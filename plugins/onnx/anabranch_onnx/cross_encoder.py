@@ -90,7 +90,7 @@ class CrossEncoderReranker(Reranker):
 
     def _scores(self, question: str, texts: list[str]) -> list[float | None]:
         model = self._model
-        question = _shortened(model, question)
+        question = _shorten(model, question)
         result: list[float | None] = [None] * len(texts)
         wanted = [index for index, text in enumerate(texts) if text.strip()]
         pairs = [(question, encodable(texts[index][:MAX_CHARS])) for index in wanted]
@@ -101,7 +101,7 @@ class CrossEncoderReranker(Reranker):
         return result
 
 
-def _shortened(model: _PairModel, question: str) -> str:
+def _shorten(model: _PairModel, question: str) -> str:
     """Leave the passage at least half of the room: a tokenizer refuses a question that leaves it none."""
     question = encodable(question[:MAX_QUESTION_CHARS])
     offsets = model.shortener.encode(question, add_special_tokens=False).offsets

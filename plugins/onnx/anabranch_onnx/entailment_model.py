@@ -48,9 +48,9 @@ class EntailmentModel:
         Raises:
             ModelError: The model gives no numbers.
         """
-        return [self._judged(claim, evidence) for claim, evidence in pairs]
+        return [self._judge_pair(claim, evidence) for claim, evidence in pairs]
 
-    def _judged(self, claim: str, evidence: str) -> Judgement:
+    def _judge_pair(self, claim: str, evidence: str) -> Judgement:
         encoded = self.tokenizer.encode(evidence, claim)
         known = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "token_type_ids": encoded.type_ids}
         rows = {name: np.asarray([known[name]], dtype) for name, dtype in self.types.items()}

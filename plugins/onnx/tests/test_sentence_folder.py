@@ -12,7 +12,7 @@ from onnx import TensorProto
 
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import embed_queries
-from anabranch.models.embedders import load_embedder, settled_spec
+from anabranch.models.embedders import load_embedder, resolve_spec
 from anabranch_onnx.sentence_folder import MAX_TOKENS, OnnxFolders, read_folder
 from plugins.onnx.tests.sentence_models import rows_of, table_model
 
@@ -144,10 +144,10 @@ def test_the_name_changes_with_whatever_changes_a_vector(tmp_path: Path) -> None
 
 def test_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"has no model\.onnx.*tokenizer\.json"):
-        settled_spec(str(tmp_path))
+        resolve_spec(str(tmp_path))
     (tmp_path / "model.safetensors").touch()
     with pytest.raises(SettingsError, match="optimum-cli export onnx"):
-        settled_spec(str(tmp_path))
+        resolve_spec(str(tmp_path))
     (table_model(tmp_path) / "tokenizer.json").unlink()
     with pytest.raises(SettingsError, match=r"no tokenizer\.json.*save_pretrained"):
         load_embedder(str(tmp_path))

@@ -44,13 +44,13 @@ def raw_blocks(page: Page) -> list[RawBlock]:
     return blocks
 
 
-def images(page: Page) -> list[Image]:
+def list_images(page: Page) -> list[Image]:
     """Return the images on a page; costs more than its text does."""
     turned = _turned(page)
     return [Image(turned(x["bbox"]), x["width"], not x.get("has-mask")) for x in page.get_image_info()]
 
 
-def painted(page: Page) -> list[tuple[str, Box]]:
+def list_painted(page: Page) -> list[tuple[str, Box]]:
     """Return what is painted on a page, in that order: `fill-text`, `fill-image` and the like, and where."""
     turned = _turned(page)
     return [(kind, turned(box)) for kind, box in page.get_bboxlog()]

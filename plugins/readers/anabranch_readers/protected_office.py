@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from anabranch.readers.office_password import decrypted, is_compound
+from anabranch.readers.office_password import decrypt, is_compound
 
 
 @contextmanager
-def opened_with_password(path: Path, source: str, passwords: Sequence[str]) -> Iterator[Path]:
+def open_with_password(path: Path, source: str, passwords: Sequence[str]) -> Iterator[Path]:
     """Yield the file, or a copy of it that is not protected any more and is deleted at the end of the block.
 
     Raises:
@@ -23,4 +23,4 @@ def opened_with_password(path: Path, source: str, passwords: Sequence[str]) -> I
         return
     with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
         copy = Path(folder) / path.name
-        yield copy if decrypted(path, copy, source, passwords) else path
+        yield copy if decrypt(path, copy, source, passwords) else path

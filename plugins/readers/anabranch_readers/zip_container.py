@@ -18,8 +18,8 @@ from typing import IO
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError
-from anabranch.readers.inert_xml import Element, parsed
-from anabranch.readers.office_password import MOST_UNPACKED, is_compound, protected
+from anabranch.readers.inert_xml import Element, parse_xml
+from anabranch.readers.office_password import MOST_UNPACKED, is_compound, password_error
 
 MOST_PARSED = 1 << 27  # a tree takes several times the memory of its XML
 
@@ -75,7 +75,7 @@ class Archive:
 
     def xml(self, name: str) -> Element:
         """Return the root of one entry that is XML."""
-        return parsed(self.read(name))
+        return parse_xml(self.read(name))
 
     def size(self, name: str) -> int:
         """Return how many bytes one entry has, unpacked."""
@@ -88,7 +88,7 @@ class Archive:
 
 
 @contextmanager
-def opened(path: Path, source: str, kind: ZipFormat) -> Iterator[Archive]:
+def open_archive(path: Path, source: str, kind: ZipFormat) -> Iterator[Archive]:
     """Open an archive that has been checked; see `check`."""
     check(path, source, kind)
     with zipfile.ZipFile(path) as file:
@@ -112,7 +112,7 @@ def check(path: Path, source: str, kind: ZipFormat) -> None:
     if unpacked > MOST_UNPACKED:
         raise ReadingError(f"{source!r} unpacks to {unpacked} bytes, over {MOST_UNPACKED}.", reason="too_large")
     if any(entry.flag_bits & 1 for entry in entries):
-        raise protected(source, hint=COPY_HINT)
+        raise password_error(source, hint=COPY_HINT)
     if any(entry.compress_type not in _METHODS for entry in entries):
         raise ReadingError(f"{source!r} is packed as no {kind.name} is.", reason="broken", hint="Save it again.")
 
@@ -130,7 +130,7 @@ def _damage_as_error(source: str) -> Iterator[None]:
 def _predecessor(path: Path, source: str, kind: ZipFormat) -> ReadingError:
     # An encrypted office file and one of the old format are both compound files; a stream's name tells them apart.
     if _ENCRYPTED in path.read_bytes():
-        return protected(source)
+        return password_error(source)
     msg = f"{source!r} is in {kind.old}."
     return ReadingError(msg, reason="unsupported", hint=f"Save it as {kind.extension}.")
 

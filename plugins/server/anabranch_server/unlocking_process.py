@@ -13,7 +13,7 @@ from pymupdf.mupdf import PDF_ENCRYPT_NONE
 
 from anabranch.errors import AnabranchError, ReadingError
 from anabranch.readers.mupdf import FAULTS, open_pdf
-from anabranch.readers.office_password import decrypted, is_compound
+from anabranch.readers.office_password import decrypt, is_compound
 from anabranch_server.page_reader import serve
 
 
@@ -30,7 +30,7 @@ def obey(order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     path, copy, name, password = Path(order["path"]), Path(order["copy"]), order["name"], order["password"]
     try:
         if is_compound(path):
-            return {"is_open": decrypted(path, copy, name, [password])}, b""
+            return {"is_open": decrypt(path, copy, name, [password])}, b""
         return {"is_open": name.lower().endswith(".pdf") and _pdf_decrypted(path, copy, name, password)}, b""
     except AnabranchError as error:
         is_wrong = isinstance(error, ReadingError) and error.reason == "encrypted"
