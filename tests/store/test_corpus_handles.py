@@ -150,7 +150,7 @@ def is_mended(corpus: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert verify(corpus) != []
     with caplog.at_level("WARNING", logger="anabranch"):
         store = opened(corpus)
-    assert "Making it anew" in caplog.text
+    assert "Rebuilding it" in caplog.text
     assert verify(corpus) == []
     (ranked,) = asyncio.run(store.search("bm25", ["herons"], 5, Scope()))
     assert len(ranked["ids"]) == 1

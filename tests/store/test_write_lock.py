@@ -24,30 +24,30 @@ from anabranch.store.write_lock import hold_write_lock
 HOLD = """
 import sys
 from pathlib import Path
-from anabranch.store.write_lock import writing
-with writing(Path(sys.argv[-1])):
+from anabranch.store.write_lock import hold_write_lock
+with hold_write_lock(Path(sys.argv[-1])):
     print("held", flush=True)
     sys.stdin.read()
 """
 WRITE = """
 import sys
 from pathlib import Path
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 folder = Path(sys.argv[1])
 for _ in range(25):
-    with writing(folder, wait=50):
+    with hold_write_lock(folder, wait=50):
         before = int((folder / "count").read_text())
         (folder / "count").write_text(str(before + 1))
 """
 READ_ONLY = """
 import os, sys
 from pathlib import Path
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch.errors import SettingsError
 os.setgid(65534)
 os.setuid(65534)
 try:
-    with writing(Path(sys.argv[1]), wait=5):
+    with hold_write_lock(Path(sys.argv[1]), wait=5):
         print("written")
 except SettingsError as error:
     print(error)

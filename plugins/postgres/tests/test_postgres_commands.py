@@ -38,7 +38,7 @@ def test_copy_and_export(run: Run, corpus: str, tmp_path: Path) -> None:  # noqa
     fill(folder)
     copied = run("corpus", "copy", folder, corpus)
     assert copied.exit_code == 0
-    said = "9 documents copied, 0 there already; 36 passages compared, 0 differences."
+    said = "9 documents copied, 0 already there; 36 passages compared, 0 differences."
     assert copied.stdout == f"{shown_address(corpus)}: {said}\n"
     again = run("corpus", "copy", folder, corpus)
     assert again.exit_code == 2

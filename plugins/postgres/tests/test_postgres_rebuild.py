@@ -156,7 +156,7 @@ def test_what_cannot_be_made_from_documents_is_said(corpus: str, database: str) 
     with pytest.raises(CorpusNotFoundError):
         rebuild(corpus)
     fill(corpus)
-    with pytest.raises(SettingsError, match="another embedder") as refused:
+    with pytest.raises(SettingsError, match="cannot be embedded again in place") as refused:
         renew(corpus, embedder="minilm", base_url=None, wait=0.0, progress=silent)
     assert "import --embedder" in refused.value.hint
     before = asyncio.run(open_corpus(corpus))

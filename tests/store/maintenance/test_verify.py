@@ -48,7 +48,7 @@ def test_a_sound_corpus_has_no_problems_and_stays_as_it_is(corpus: Path) -> None
         (f"DELETE FROM chunks WHERE doc_id = {A_MD}", "a.md: a passage is missing"),
         ("UPDATE chunks SET start = start + 1 WHERE level = 2", "is missing at character 0"),
         ("UPDATE chunks SET text = replace(text, 'fish', 'fisk') WHERE level = 2", "a.md: a passage is not what was"),
-        ("UPDATE chunks SET text = substr(text, 2) WHERE level = 2", "not all of its text"),
+        ("UPDATE chunks SET text = substr(text, 2) WHERE level = 2", "has lost part of its text"),
         ("UPDATE chunks SET text = NULL", "a leaf has no text"),
         ("UPDATE chunks SET heading = 'Cats' WHERE level = 2", "a passage or its headings are not"),
         ("UPDATE chunks SET page = 'x'", "a row of its chunks cannot be read"),
@@ -62,7 +62,7 @@ def test_a_sound_corpus_has_no_problems_and_stays_as_it_is(corpus: Path) -> None
         ("DELETE FROM documents WHERE source = 'a.md'", "3 chunks without a document"),
         ("UPDATE meta SET value = 'other' WHERE name = 'embedder'", "6 passages without a vector"),
         ("INSERT OR REPLACE INTO meta VALUES ('language', 'dutch')", "made with the language 'english', not 'dutch'"),
-        ("UPDATE documents SET born = 7 WHERE source = 'a.md'", "1 document of the database not in the index"),
+        ("UPDATE documents SET born = 7 WHERE source = 'a.md'", "1 document in the database missing or outdated"),
     ],
 )
 def test_what_is_wrong_in_the_database_is_said(corpus: Path, change: Change, sql: str, said: str) -> None:
@@ -169,7 +169,7 @@ def test_an_index_that_is_behind_is_a_remark_because_the_next_search_brings_it_u
     change(corpus, "UPDATE meta SET value = value + 1 WHERE name = 'changes'")
     (finding,) = examine(corpus)
     assert (finding.kind, finding.is_remark) == ("index", True)
-    assert "earlier state" in finding.said
+    assert "older than the documents" in finding.said
     assert "a.md" not in sources(corpus)
     assert examine(corpus) == []
 

@@ -268,7 +268,7 @@ def test_a_job_that_workers_die_of_is_taken_alone_and_then_given_up(corpus: str,
                 other.execute("UPDATE anabranch.jobs SET lease = now()")
         assert dying.claim(99, options="", excluded=(), alone=True) == []
         assert dying.state().failed == 13
-        assert "workers ended" in dying.state().failures[0].error
+        assert "workers died" in dying.state().failures[0].error
     assert {status for _, status in queue(folder, corpus, model)} == {"queued"}
     assert work(corpus).counts == {"added": 13}
 
