@@ -7,24 +7,24 @@
     │   ├── QuestionError                  empty, too long, not text
     │   ├── SettingsError                  unknown key, value out of bounds, unusable prompt
     │   ├── ThreadStateError               what a thread holds is not what a step can use
-    │   ├── NotAuthenticatedError          nobody says who asks, or not in a way that can be believed
-    │   ├── NotAllowedError                who asks is known, and may not do that
-    │   ├── LimitReachedError              who asks has used up what they may use for now
+    │   ├── NotAuthenticatedError          no key or token, or an invalid one
+    │   ├── NotAllowedError                the caller lacks a role or an access tag
+    │   ├── LimitReachedError              the caller has reached a limit
     │   ├── MissingExtraError              an optional dependency is not installed
     │   ├── MissingKeyError                a hosted provider needs a key, or refused the one given
     │   ├── CorpusNotFoundError            no corpus at that path
-    │   ├── CorpusEmptyError               a corpus with nothing in it
+    │   ├── CorpusEmptyError               a corpus without passages
     │   ├── CollectionError                a test collection or a table of scores cannot be used
     │   ├── EmbedderMismatchError          the corpus was made with another embedder
-    │   └── ReadingError                   a file that cannot become text (ingest reports it and goes on)
+    │   └── ReadingError                   a file that cannot become text (ingest reports it and continues)
     └── OperationError(RuntimeError)       something outside failed: exit code 1
         ├── CorpusLockedError              another process is writing
-        ├── CorpusUnreachableError         where a corpus is does not answer, or a copy is out of date
+        ├── CorpusUnreachableError         the store of a corpus does not answer, or a copy is out of date
         ├── CorpusDamagedError             a file of the corpus is not what was written
-        │   └── IndexDamagedError          one that can be made anew from the others
+        │   └── IndexDamagedError          a file that can be rebuilt from the database
         └── ModelError                     a model server is down, slow, overloaded or talks nonsense
-            ├── RequestRefusedError        it refuses one request as it is: filtered, too long
-            └── ClientFaultError           the provider's package stumbled: a fault in it, or in how it is used
+            ├── RequestRefusedError        it refuses one request: filtered, too long
+            └── ClientFaultError           the provider's package failed: a bug in it, or in how it is used
 
 They derive from ValueError and RuntimeError because a LangGraph server masks the text of any other exception.
 """
@@ -39,7 +39,7 @@ class AnabranchError(Exception):
     retryable = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        """Keep the message and the hint apart, so that each way in can show them its own way."""
+        """Keep the message and the hint apart, so that each interface can show them in its own way."""
         super().__init__(f"{message} {hint}".strip())
         self.message = message
         self.hint = hint
@@ -70,19 +70,19 @@ class ThreadStateError(UserError):
 
 
 class NotAuthenticatedError(UserError):
-    """A request, or a run of the graph, comes without anything that says who asks, or with something wrong (401)."""
+    """A request, or a run of the graph, has no valid key, token or user (401)."""
 
     code = "not_authenticated"
 
 
 class NotAllowedError(UserError):
-    """Who asks is known, and lacks the role or the access tag for it (403)."""
+    """The caller lacks the role or the access tag for this (403)."""
 
     code = "not_allowed"
 
 
 class LimitReachedError(UserError):
-    """Who asks has used up what they may use for now (429); `retry_after` has the seconds until they may, if known."""
+    """The caller has reached a limit (429); `retry_after` has the seconds to wait, if known."""
 
     code = "limit_reached"
     retryable = True
@@ -160,7 +160,7 @@ class CorpusLockedError(OperationError):
 
 
 class CorpusUnreachableError(OperationError):
-    """Where the corpus is does not answer, or not in time; or the copy of a published one is out of date."""
+    """The store of the corpus does not answer in time, or the copy of a published corpus is out of date."""
 
     code = "corpus_unreachable"
     retryable = True
@@ -173,7 +173,7 @@ class CorpusDamagedError(OperationError):
 
 
 class IndexDamagedError(CorpusDamagedError):
-    """A file of the index is missing or is not what was written; it can be made anew from the database."""
+    """A file of the index is missing or is not what was written; it can be rebuilt from the database."""
 
 
 class ModelError(OperationError):
@@ -184,9 +184,9 @@ class ModelError(OperationError):
 
 
 class RequestRefusedError(ModelError):
-    """A model server refuses this request as it is (400, 413, 422): its content is filtered, or it is too long.
+    """A model server refuses this request (400, 413, 422): its content is filtered, or it is too long.
 
-    Another request may well be answered, so a step does without this one and the run goes on.
+    Other requests may succeed, so the step continues without this one.
     """
 
     code = "request_refused"
@@ -194,10 +194,10 @@ class RequestRefusedError(ModelError):
 
 
 class ClientFaultError(ModelError):
-    """The provider's package raised what programs raise by mistake (TypeError, AttributeError, IndexError).
+    """The provider's package raised an error of programming (TypeError, AttributeError, IndexError).
 
-    Either the server's reply is not of its protocol, or the package and this program do not fit: trying again later
-    cures neither.
+    Either the server's reply breaks the protocol, or the package and this program are incompatible; a retry helps with
+    neither.
     """
 
     code = "client_fault"

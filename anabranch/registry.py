@@ -1,4 +1,4 @@
-"""Extensions by name: what the core brings, and what plugins and other packages add through entry points.
+"""Extensions by name: those of the core, and those that plugins and other packages add through entry points.
 
 A package adds a reranker, say, with two lines of its own `pyproject.toml`; the command line, a server and the forms of
 Studio find it as soon as it is installed:
@@ -6,13 +6,13 @@ Studio find it as soon as it is installed:
     [project.entry-points."anabranch.rerankers"]
     mine = "my_package.rerank:MyReranker"
 
-Our own plugins, in `plugins/`, are added the same way. Their lines name the extra that brings what they need, as in
-"anabranch_server.serve_command:serve [serve]", so that an installation without the plugin can say it.
+Our own plugins, in `plugins/`, are added the same way. Their lines name the extra that installs their dependencies, as
+in "anabranch_server.serve_command:serve [serve]", so that an error can name it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from pkgutil import resolve_name
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OBJECT = "object:"
-"""Stands before the name of what was given in code, where names are kept."""
+"""Prefix of the stored name of an object given in code."""
 
 
 def object_name(given: object) -> str:
-    """Return what an object given in code is called: its class, and its model where it says which."""
-    named = getattr(given, "model_name", None) or getattr(given, "model", None)
-    return f"{type(given).__name__}({named})" if isinstance(named, str) else type(given).__name__
+    """Return the name of an object given in code: its class, and its model if it has one."""
+    model = getattr(given, "model_name", None) or getattr(given, "model", None)
+    return f"{type(given).__name__}({model})" if isinstance(model, str) else type(given).__name__
 
 
 class Registry(Generic[T]):
-    """The extensions of one kind; each is imported when it is first asked for."""
+    """The extensions of one kind; each is imported on first use."""
 
     def __init__(self, kind: str, built_in: Mapping[str, str], *, use: str = "") -> None:
-        """Name what is built in.
+        """Take the built-in extensions.
 
         Args:
             kind: What one of them is called, as in "reranker"; the group of entry points is `anabranch.rerankers`.
             built_in: The place of each by its name, as in "anabranch.models.rerankers.cohere:CohereReranker".
-            use: What nobody can do without the one named `{}`, as in "Reading {} files"; for a message.
+            use: What needs the extension named `{}`, for a message, as in "Reading {} files".
         """
         self.kind = kind
         self.group = f"anabranch.{kind.replace(' ', '_')}s"
@@ -53,13 +53,12 @@ class Registry(Generic[T]):
 
     @cached_property
     def _added(self) -> dict[str, EntryPoint]:
-        # Here, for a process that reads files needs neither these nor the tenth of a second that they take.
+        # Imported here, because it takes a tenth of a second and reader processes do not need it.
         from importlib.metadata import entry_points
 
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
-            # Nobody's package replaces what is built in, or one of our plugins: a reader of the settings must know what
-            # a name does.
+            # No other package replaces a built-in extension or our plugins: a name must always mean the same.
             if entry.name not in self._built_in and (entry.name not in found or is_ours(entry)):
                 found[entry.name] = entry
         return found
@@ -78,7 +77,7 @@ class Registry(Generic[T]):
 
         Raises:
             SettingsError: There is none, or its package cannot be imported.
-            MissingExtraError: It belongs to a plugin that is not installed here, or what that needs is not.
+            MissingExtraError: Its plugin, or a package that the plugin needs, is not installed.
         """
         if name not in self:
             near = get_close_matches(name, self.names, n=1)
@@ -87,7 +86,7 @@ class Registry(Generic[T]):
         try:
             found: T = resolve_name(self._built_in[name]) if name in self._built_in else self._added[name].load()
         except AnabranchError:
-            raise  # it says itself what is missing
+            raise  # it already says what is missing
         except Exception as error:
             self._refuse_absent_plugin(name, error)
             place = self._built_in.get(name) or self._added[name].value
@@ -95,12 +94,21 @@ class Registry(Generic[T]):
             raise SettingsError(msg, hint="Install what it needs, or repair the package that adds it.") from error
         return found
 
+    def installed(self) -> Iterator[T]:
+        """Yield all extensions in order, without those whose plugin is not installed."""
+        for name in self.names:
+            try:
+                found = self.get(name)
+            except MissingExtraError:
+                continue
+            yield found
+
     def _refuse_absent_plugin(self, name: str, error: Exception) -> None:
-        """Say which extra brings what is missing: the plugin itself, or a package that it needs."""
+        """Raise the error that names the extra, if the plugin or a package that it needs is missing."""
         entry = self._added.get(name)
         if entry is None or not entry.extras or not isinstance(error, ModuleNotFoundError) or error.name is None:
             return
-        # Where another module of ours is missing, the fault is ours, and no extra brings it.
+        # If another module of ours is missing, that is a bug, and no extra helps.
         if error.name == entry.module.partition(".")[0] or not error.name.startswith("anabranch"):
             raise MissingExtraError(self._use.format(name), entry.extras[0]) from error
 

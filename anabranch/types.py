@@ -1,6 +1,6 @@
-"""The plain types of the field: passages, queries, ranked lists, drafts, citations; nothing of ours is imported here.
+"""The plain types: passages, queries, ranked lists, drafts, citations. This module imports nothing of Anabranch.
 
-What checkpoints hold is made of JSON primitives. `Chunk` is the text of a passage, which no checkpoint holds.
+Types in checkpoints consist of JSON primitives. No checkpoint holds a `Chunk`, which has the text of a passage.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ Arm = Literal["bm25", "dense"]
 """A retriever of the corpus."""
 
 Grade = Literal["quoted", "found", "not_confirmed"]
-"""How a claim stands in the passages: word by word, in another form, or matched to none."""
+"""How a claim was found in the passages: word for word, in another form, or not at all."""
 
 Judgement = Literal["entailed", "contradicted", "not_said"]
-"""Whether a claim follows from the words that are shown for it, is denied by them, or neither."""
+"""Whether the words of a claim's evidence imply it, contradict it, or do neither."""
 
 RouteName = Literal["compose", "create", "refine", "map_reduce", "installed"]
 """A way of writing an answer."""
 
 AnswerStatus = Literal["", "answered", "not_confirmed", "not_found"]
-"""What became of a question; empty before that is known.
+"""The outcome of a question; empty before it is known.
 
-`not_confirmed`: a model answered, and none of what it says was matched to a passage. `not_found`: the search found
-nothing, the model says that the passages do not tell, or the budget was spent.
+`not_confirmed`: a model answered, and none of its claims was matched to a passage. `not_found`: the search found
+nothing, the model says that the passages hold no answer, or the budget was spent.
 """
 
 
@@ -40,7 +40,7 @@ class Chunk:
     Attributes:
         chunk_id: Content hash of document, position and text.
         doc_id: Content hash of the document's source.
-        doc_key: The name evaluation knows the document by.
+        doc_key: The document's name in evaluations.
         source: See `Document.source`.
         title: See `Document.title`.
         heading: Heading path, joined for display with " > ".
@@ -70,9 +70,9 @@ class Chunk:
     tokens: int
 
 
-# What is counted, or stands at a place: an edited thread could make a budget larger by less than nothing.
+# Counts and positions: a negative one in an edited thread could enlarge a budget.
 Count = Annotated[int, Field(ge=0)]
-# Far above any question, far below what an embedder or a model is held up by.
+# Far longer than any question, and short enough for an embedder or a model.
 Text = Annotated[str, Field(max_length=50_000)]
 
 
@@ -84,7 +84,7 @@ class RankedList(TypedDict):
         scores: Raw scores of the arm (BM25, cosine), same length as `ids`, descending, python floats.
     """
 
-    # Two lists and not pairs: a checkpoint holds each name once and not once for each passage.
+    # Two lists instead of pairs, so that a checkpoint holds the names once.
     ids: list[str]
     scores: list[float]
 
@@ -158,11 +158,11 @@ class Evidence(TypedDict):
     """Whether the passages can answer the question.
 
     Attributes:
-        verdict: Empty before anybody judged.
-        reasons: For people.
+        verdict: Empty before the evidence is judged.
+        reasons: The reasons for the verdict, for people.
         missing: What the next round should look for.
-        digest: Names the set of passages that was judged.
-        scores: What was measured, by name, such as the best cosine.
+        digest: A digest of the judged passages.
+        scores: Measured values by name, such as the best cosine.
     """
 
     verdict: Literal["", "enough", "thin", "nothing"]
@@ -176,7 +176,7 @@ NO_EVIDENCE = Evidence(verdict="", reasons=[], missing="", digest="", scores={})
 
 
 class Route(TypedDict):
-    """How the answer is written, and why; the name is empty before that is chosen."""
+    """How the answer is written, and why; the name is empty before the choice."""
 
     name: RouteName | Literal[""]
     reasons: list[str]
@@ -189,9 +189,9 @@ class Draft(TypedDict):
         answer: Text, with [n] markers where the model put any.
         window: Windows read so far.
         keeps: Refine rounds in a row that kept it.
-        message_id: Id of the message that it was streamed as; absent or empty where none of it has been.
+        message_id: Id of the streamed message; absent or empty if it was not streamed.
         again: Whether the model was asked a second time, after a refusal.
-        shown: The pieces of passages that it shows whole, by their markers; absent where a model wrote.
+        shown: The pieces of passages that it shows whole, in the order of their markers; absent if a model wrote it.
     """
 
     answer: Annotated[str, Field(max_length=400_000)]
@@ -208,8 +208,8 @@ NO_DRAFT = Draft(answer="", window=0, keeps=0)
 class Partial(TypedDict):
     """One answer of the map step, or of a reduce level; `index` keeps document order.
 
-    `group` names the group that it is joined in, None before that is decided and where it is carried as it is. `score`
-    says how well the passages of its window say so, 0 to 1.
+    `group` is the group that it is joined in, None before that is decided or if it moves up unchanged. `score` says how
+    well the passages of its window support it, 0 to 1.
     """
 
     level: int
@@ -224,10 +224,10 @@ class Citation(TypedDict):
 
     Attributes:
         marker: Its number in the answer.
-        claim: What it says; empty where a passage is shown whole, which claims nothing.
-        grade: `quoted`, the claim's words stand there; `found`, a passage says it in another form.
-        judged: What a further check said of it; empty where none was made.
-        link: Opens the words; empty where nothing can.
+        claim: The text of the claim; empty if a passage is shown whole.
+        grade: `quoted`, the passage contains these words; `found`, it says them in another form.
+        judged: The result of a further check; empty without one.
+        link: The address of the words; empty if there is none.
     """
 
     marker: int
@@ -250,9 +250,9 @@ class Verification(TypedDict):
 
     Attributes:
         claims: Statements that the answer makes.
-        quoted: Those whose words stand in a passage.
-        found: Those that a passage says in another form.
-        not_confirmed: Those that were matched to no passage; no verdict.
+        quoted: Claims whose words a passage contains.
+        found: Claims that a passage says in another form.
+        not_confirmed: Claims that could not be matched to a passage, and may be right or wrong.
         checked: What was checked, and what was not, for people.
     """
 
@@ -264,13 +264,13 @@ class Verification(TypedDict):
 
 
 class UnconfirmedClaim(TypedDict):
-    """A statement of an answer that was matched to no passage, which is no verdict; the others are cited.
+    """A claim of an answer that could not be matched to a passage, and may be right or wrong.
 
     Attributes:
         grade: Always `not_confirmed`.
-        text: What it says, without markers; of a very long one the beginning.
-        reason: The one fact that is known of it: "£24.90 is in no passage"; mostly empty.
-        nearest: The words of the passages that share most with it; empty where there are none.
+        text: The claim, without markers; only the beginning of a very long one.
+        reason: The reason, if one is known: "£24.90 is in no passage"; mostly empty.
+        nearest: The words of the passages that share most with it; may be empty.
     """
 
     grade: Literal["not_confirmed"]
@@ -280,7 +280,7 @@ class UnconfirmedClaim(TypedDict):
 
 
 class AnswerCheck(Verification):
-    """What became of the question, and how well the passages support the answer."""
+    """The outcome of the question, and how well the passages support the answer."""
 
     status: AnswerStatus
 
@@ -292,12 +292,12 @@ class TurnRecord(TypedDict):
     """What stays the same from the beginning of a turn to its end.
 
     Attributes:
-        settings: Those that were given; a resumed run goes on with them (ADR 7).
-        access_digest: Names the access tags that the turn began with, without saying them.
-        generation: Of the corpus that the turn reads; 0 without a corpus.
+        settings: The given settings; a resumed run continues with them (ADR 7).
+        access_digest: A digest of the access tags that the turn began with.
+        generation: The generation of the corpus that the turn reads; 0 without a corpus.
         filters: Only documents that match are searched.
-        question: As it was asked.
-        standalone_question: What it asks without the conversation before it.
+        question: The question as it was asked.
+        standalone_question: The question, made independent of the conversation.
     """
 
     settings: Annotated[dict[str, Any], Field(max_length=200)]
@@ -309,7 +309,7 @@ class TurnRecord(TypedDict):
 
 
 class Degraded(TypedDict):
-    """A step that could not do its best, and why; `code` is that of the error, where there was one."""
+    """A step whose result is worse than it should be, and why; `code` is that of the error, if there was one."""
 
     step: str
     reason: str
@@ -329,7 +329,7 @@ class Step(TypedDict):
 
 
 class Left(TypedDict):
-    """What a turn may still spend, None where nothing bounds it; no call where one was `too_slow`."""
+    """What a turn may still spend, None without a limit; no calls if one was `too_slow`."""
 
     calls: Count | None
     tokens: Count | None

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.rules import RULES, Rule
-from anabranch.citations.similarity import with_similar
+from anabranch.citations.similarity import add_similar
 from anabranch.citations.verification import attribute
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from benchmarks.report import Table, shown
@@ -47,7 +47,7 @@ class Stated(NamedTuple):
 def accepted(one: Stated, rules: Mapping[str, Rule]) -> bool:
     """Tell whether a reader is shown a text without a mark: of several claims each has to be held."""
     found = attribute(one.text, one.passages, one.question, rules=rules)
-    claims = with_similar(found, load_embedder(DEFAULT_EMBEDDER)).verified().claims
+    claims = add_similar(found, load_embedder(DEFAULT_EMBEDDER)).set_markers().claims
     return bool(claims) and all(claim.grade != "not_confirmed" for claim in claims)
 
 

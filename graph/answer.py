@@ -73,8 +73,8 @@ def build(
         model: Chat model for every run that names no other; used unchanged, with its own timeouts and retries.
         embedder: The embedder that the corpus was made with, if it was given in code.
         reranker: Reranker for every run that names no other.
-        nodes: Replacements for steps, by the name of the step: functions (state) or (state, runtime), or Runnables.
-            Each must take and return what the original step does.
+        nodes: Replacements for steps, by name: functions (state) or (state, runtime), or Runnables. Each takes and
+            returns what the original step does.
         settings: Settings for every run that does not give its own.
 
     Raises:
@@ -119,12 +119,12 @@ def build(
     return builder
 
 
-def _compiled(builder: AnswerBuilder) -> AnswerGraph:
+def _compile(builder: AnswerBuilder) -> AnswerGraph:
     compiled = builder.compile(name="answer")
     return compiled.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=run_callbacks("answer"))
 
 
-graph = _compiled(build())
+graph = _compile(build())
 graph.__doc__ = (
     "The answer graph without a checkpointer: takes a `question` or `messages` and a `Context`, returns an answer."
 )
@@ -184,6 +184,6 @@ def _run(
     """Return a graph with the given objects, and the settings; refuse `review`, since nobody could resume the run."""
     context, own = bind_run(settings, reranker, retrievers)
     if (review := resolve_settings(context).review) != "none":
-        msg = f"review: {review} pauses the run for a person, and only a graph with a checkpointer can wait."
+        msg = f"review: {review} pauses the run, which needs a graph with a checkpointer."
         raise SettingsError(msg, hint="Use build().compile(checkpointer=...), or leave `review` out.")
-    return graph if embedder is None and own is None else _compiled(build(own, embedder=embedder)), context
+    return graph if embedder is None and own is None else _compile(build(own, embedder=embedder)), context

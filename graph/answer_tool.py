@@ -15,7 +15,7 @@ DESCRIPTION = (
     "Answers a question from the user's own documents, with verbatim quotes and their places. "
     "Says so if the documents do not hold the answer. Ask one complete question in words."
 )
-# What `answer` takes besides settings.
+# Arguments of `answer` that are not settings.
 _NO_SETTINGS = ("filters", "embedder", "reranker", "retrievers")
 
 
@@ -35,17 +35,17 @@ def as_tool(name: str = NAME, description: str = DESCRIPTION, **options: Any) ->
     Context(**{option: value for option, value in options.items() if option not in _NO_SETTINGS})
 
     def ask(question: str) -> tuple[str, dict[str, Any]]:
-        return _told(answer(question, **options))
+        return _format_result(answer(question, **options))
 
     async def aask(question: str) -> tuple[str, dict[str, Any]]:
-        return _told(await aanswer(question, **options))
+        return _format_result(await aanswer(question, **options))
 
     return StructuredTool.from_function(
         ask, aask, name=name, description=description, response_format="content_and_artifact"
     )
 
 
-def _told(result: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _format_result(result: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     sources = [
         f"[{marker}] {title_of(citation)}: “{citation['quote']}”"
         for marker, citation in by_marker(result["citations"]).items()

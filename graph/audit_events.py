@@ -1,4 +1,4 @@
-"""What a run puts into the audit log: here and not in a server, so that no way in goes around it."""
+"""Writes the audit log of a run, in the graph and not in a server, so that no entry point bypasses it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,10 @@ from anabranch.types import Chunk
 
 
 async def audit_run(event: str, settings: Context, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
-    """Write a line on the run that this is within.
-
-    Args:
-        event: What is done.
-        settings: Those in force; they say who asks.
-        chunks: The passages that are shown, of which the log names the documents.
-        **facts: JSON values.
+    """Write an audit line about the current run, with the documents of `chunks`, and `facts` of JSON values.
 
     Raises:
-        OperationError: It cannot be written, so the run must not go on.
+        OperationError: The line cannot be written, so the run must not continue.
     """
     if not is_audited():
         return
@@ -38,14 +32,14 @@ async def audit_run(event: str, settings: Context, chunks: Iterable[Chunk] | Non
 
 @asynccontextmanager
 async def audit_failure(step: str) -> AsyncIterator[None]:
-    """Write a line where a step fails or is stopped, and let it."""
+    """Write an audit line if a step fails or is stopped, and re-raise."""
     try:
         yield
     except BaseException as error:
-        # A pause for a person is no failure, though LangGraph raises it.
+        # LangGraph raises for a pause too, which is no failure.
         if is_audited() and not isinstance(error, GraphBubbleUp):
             event = "stopped" if isinstance(error, asyncio.CancelledError) else "failed"
-            # Its name alone: a message may repeat words of the question.
+            # Only the error's type: its message may repeat words of the question.
             await audit(event, _user(), **_run(), step=step, error=type(error).__name__)
         raise
 

@@ -1,4 +1,4 @@
-"""What callers give to a graph in code: objects instead of names, settings for every run, replacements for steps."""
+"""What callers give to a graph in code: objects instead of names, and settings for every run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anabranch.retrieval import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS, RETRIEVE
 from anabranch.synthesis.routing import SYNTHESIS_MODES
 
 if TYPE_CHECKING:
-    # They take a second to import, which `anabranch ingest` has no use for.
+    # Importing these takes a second, and `anabranch ingest` does not need them.
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraphBindings:
-    """What the steps of one graph find beside their state.
+    """Objects and settings that a graph was built with.
 
     Attributes:
-        settings: In the place of the environment's; a model and a reranker may be objects.
-        embedder: The one that the corpus was made with, where that was given in code.
-        retrievers: LangChain retrievers by the names that the setting `retrievers` uses.
+        settings: These take precedence over the environment; a model and a reranker may be objects.
+        embedder: The corpus's embedder, if it was given in code.
+        retrievers: LangChain retrievers, by the names that the setting `retrievers` uses.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -53,21 +53,21 @@ def bind(
     """Return the objects and settings that the steps of a graph use beside their state.
 
     Raises:
-        SettingsError: A setting is unknown or out of bounds, or something is not what it is given for.
+        SettingsError: A setting is unknown or out of bounds, or an object has the wrong type.
     """
-    from anabranch.models.given_embedder import given_embedder
+    from anabranch.models.given_embedder import wrap_embedder
 
     # Names of extensions are read from the disk here, and not on the event loop when a setting names one.
     for registry in (RERANKERS, RETRIEVERS, SYNTHESIS_MODES):
         _ = registry.names
     own = dict(settings.explicit if isinstance(settings, Context) else settings or {})
     own |= {name: given for name, given in (("model", model), ("rerank", reranker)) if given is not None}
-    if external := _checked(retrievers):
-        # What is given is used: to name it a second time, in the settings, is for those who want less or more.
+    if external := _check_retrievers(retrievers):
+        # Given retrievers are used without being named in the settings again.
         own.setdefault("retrievers", (*CORPUS_RETRIEVERS, *external))
     return GraphBindings(
         settings=Context(**own).explicit,
-        embedder=None if embedder is None else given_embedder(embedder)[0],
+        embedder=None if embedder is None else wrap_embedder(embedder)[0],
         retrievers=external,
     )
 
@@ -90,7 +90,7 @@ def bind_run(
     return Context(**given), retrievers if isinstance(retrievers, Mapping) else None
 
 
-def _checked(retrievers: Retrievers | None) -> Retrievers:
+def _check_retrievers(retrievers: Retrievers | None) -> Retrievers:
     from langchain_core.retrievers import BaseRetriever
 
     taken = ", ".join(BUILT_IN_RETRIEVERS)
@@ -99,6 +99,6 @@ def _checked(retrievers: Retrievers | None) -> Retrievers:
             msg = f"A retriever cannot have the name {name!r}."
             raise SettingsError(msg, hint=f"Choose another name in build(retrievers=...); {taken} are built in.")
         if not isinstance(retriever, BaseRetriever):
-            msg = f"The retriever {name!r} is no retriever of LangChain but {retriever!r}."
+            msg = f"The retriever {name!r} is not a LangChain retriever: {retriever!r}."
             raise SettingsError(msg, hint="Give an object of a subclass of langchain_core's BaseRetriever.")
     return retrievers or {}

@@ -1,7 +1,6 @@
-"""What the steps of a turn work with, made from the settings in force: the corpus, the chat model, the reranker.
+"""Makes what the steps of a turn work with from the resolved settings: the corpus, the chat model, the reranker.
 
-Stores, clients of models and the check of claims are imported when a turn first needs them: whoever reads or compiles a
-graph needs none of it.
+Stores, model clients and the claim check are imported when a turn first needs them: compiling a graph needs none.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     from anabranch.models.rerankers import Reranker, RerankerSettings
     from anabranch.store.protocol import CorpusReader, Scope
 
-# Model calls at once within one step, where the config of the run does not say `max_concurrency`.
+# Concurrent model calls in one step, if the run's config has no `max_concurrency`.
 MAX_CONCURRENCY = 8
 
 
 @cache
 def import_parts() -> None:
-    """Import what a turn uses, in a worker thread and once: imports read files, which would block the event loop."""
+    """Import what a turn uses; to be called in a worker thread, because imports read files."""
     import anabranch.agent.nodes.claim_judge
     import anabranch.citations.check_pool
     import anabranch.citations.similarity
@@ -48,20 +47,14 @@ def import_parts() -> None:
 
 
 async def load_corpus(settings: Context, bindings: GraphBindings = NONE_BOUND, generation: int = 0) -> CorpusReader:
-    """Return the corpus in a generation, else in the one that is there now.
-
-    Args:
-        settings: Say where it is.
-        bindings: What the graph was built with.
-        generation: The one that the turn began with; 0 where it has none yet.
-    """
+    """Return the corpus in the given generation if that is still open, else in the current one."""
     from anabranch.store.no_corpus import no_corpus
-    from anabranch.store.stores import open_corpus, opened
+    from anabranch.store.stores import find_reader, open_corpus
 
-    # A vector store of somebody's own may be all there is.
+    # With external retrievers alone, no corpus is needed.
     if not set(settings.retrievers) & {*BUILT_IN_RETRIEVERS}:
         return await asyncio.to_thread(no_corpus)
-    if generation and (begun := opened(settings.corpus, generation)) is not None:
+    if generation and (begun := find_reader(settings.corpus, generation)) is not None:
         return begun
     corpus = await open_corpus(settings.corpus)
     if bindings.embedder is not None:
@@ -88,19 +81,13 @@ async def load_chunks(
 ) -> dict[str, Chunk]:
     """Return passages with their text: those that the turn has read, those of external retrievers, then the corpus's.
 
-    Passages that are gone, or that the caller may not read, are absent.
-
-    Args:
-        state: Of the turn.
-        ids: Of the passages.
-        open_reader: Opens the corpus, if it is needed.
-        scope: What the caller may see.
+    Passages that were removed, or that the caller may not read, are absent. `open_reader` is called if it is needed.
     """
     external: Mapping[str, Mapping[str, Any]] = state.get("external_passages") or {}
     read: Mapping[str, Chunk] = state.get("texts") or {}
     # What this turn has read comes first, so that a passage says the same in every step.
     known = {chunk_id: read[chunk_id] for chunk_id in ids if chunk_id in read}
-    # Next those of external retrievers, which no corpus has: they travel in the state.
+    # Passages of external retrievers are in no corpus: the state carries them.
     known |= {
         chunk_id: Chunk(**external[chunk_id]) for chunk_id in ids if chunk_id in external and chunk_id not in known
     }
@@ -110,36 +97,35 @@ async def load_chunks(
 
 
 async def read_chunks(settings: Context, state: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Chunk]:
-    """Return passages of a turn that is over, as `load_chunks` does, from the corpus as it is now."""
+    """Return passages of a finished turn, as `load_chunks` does, from the current corpus."""
     record = state.get("turn") or {}
     scope = make_scope(settings, record.get("filters"))
     return await load_chunks(state, ids, lambda: load_corpus(settings), scope)
 
 
 async def load_model(settings: Context, *, anew: bool = False) -> Chat | None:
-    """Return the chat model, or None where none is configured, or where `auto` found none.
+    """Return the chat model; None if none is configured, or `auto` found none.
 
     Args:
-        settings: Say which, or hold it.
-        anew: Whether `auto` looks for servers again; the steps after the first do not.
+        settings: They name the model, or hold it.
+        anew: Whether `auto` looks for servers again; only the first step does.
 
     Raises:
-        UserError: It cannot be used as configured.
+        UserError: The model cannot be used as configured.
     """
     from anabranch.models.chat import given_chat, load_chat
     from anabranch.models.providers import ChatSettings, usual_seconds
 
-    # What a caller gives in code comes before any name.
     if settings.model_object is not None:
         return given_chat(settings.model_object)
     name, base_url = settings.model, settings.base_url
     if name is None:
         return None
     if name.startswith(OBJECT):
-        msg = f"This conversation was begun with a model given in code, {name.removeprefix(OBJECT)}, which is not here."
+        msg = f"This conversation began with a model object that is missing now: {name.removeprefix(OBJECT)}."
         raise SettingsError(msg, hint="Give it again: build(model=...) or Context(model=...); or name another `model`.")
     if name == AUTO:
-        # None found is no error: the passages are then shown, and it is said why.
+        # Finding none is no error: the passages are shown instead, with the reason.
         if (local := await _find_local(settings, anew=anew)) is None:
             return None
         name, base_url = f"openai:{local.name}", local.base_url
@@ -149,7 +135,7 @@ async def load_model(settings: Context, *, anew: bool = False) -> Chat | None:
             base_url=base_url,
             timeout=settings.model_timeout or usual_seconds(name, base_url),
             retries=settings.model_retries,
-            # As sorted text: clients are kept by their settings, and an object cannot be a key.
+            # As sorted text, because clients are cached by their settings.
             model_kwargs=json.dumps(settings.model_kwargs, sort_keys=True),
             reasoning_effort=settings.reasoning_effort,
         )
@@ -160,20 +146,20 @@ async def _find_local(settings: Context, *, anew: bool) -> LocalModel | None:
     from anabranch.models.local_servers import find_model
 
     if settings.base_url is not None:
-        msg = "model: auto looks for a server on this machine, and base_url names one."
-        raise SettingsError(msg, hint="Name the model that it serves, or leave base_url out.")
+        msg = "model: auto looks for a server on this machine, so it cannot be used with base_url."
+        raise SettingsError(msg, hint="Name the model that base_url serves, or leave base_url out.")
     return await find_model(anew=anew)
 
 
 def has_model(settings: Context) -> bool:
-    """Tell whether there is a chat model; for `auto`, by what was found when the turn began."""
+    """Tell whether there is a chat model; for `auto`, whether one was found when the turn began."""
     from anabranch.models.local_servers import last_found
 
     return settings.model is not None and (settings.model != AUTO or last_found() is not None)
 
 
 async def load_reranker(settings: Context, *, concurrency: int = MAX_CONCURRENCY) -> Reranker:
-    """Make the reranker that is chosen; `anabranch doctor` asks too.
+    """Make the reranker that the settings name.
 
     Raises:
         UserError: It cannot work as configured.
@@ -183,7 +169,7 @@ async def load_reranker(settings: Context, *, concurrency: int = MAX_CONCURRENCY
 
     given = settings.reranker_object
     if given is None and settings.rerank.startswith(OBJECT):
-        msg = f"This run was begun with a reranker given in code, {settings.rerank.removeprefix(OBJECT)}, not here now."
+        msg = f"This run began with a reranker object that is missing now: {settings.rerank.removeprefix(OBJECT)}."
         raise SettingsError(msg, hint="Give it again: build(reranker=...); or name another in `rerank`.")
     options = RerankerSettings(
         model=settings.rerank_model,
@@ -195,7 +181,7 @@ async def load_reranker(settings: Context, *, concurrency: int = MAX_CONCURRENCY
         chat=await load_model(settings),
         compressor=given,
     )
-    # In a thread: its package is imported and its model loaded here.
+    # In a thread, because this imports a package and loads a model.
     return await asyncio.to_thread(_make_reranker, settings.rerank, options)
 
 
@@ -210,7 +196,7 @@ def _make_reranker(name: str, options: RerankerSettings) -> Reranker:
 
 
 def describe_model(settings: Context, chat: Chat | None) -> tuple[dict[str, str], list[str]]:
-    """Return what the trace says of the model that `auto` found, and what people should know of the model."""
+    """Return the trace's counts for the model that `auto` found, and remarks on the model for people."""
     from anabranch.models import local_servers
 
     if settings.model != AUTO:

@@ -1,8 +1,8 @@
 """The ingest graph: fill a corpus from a LangGraph server or Studio, as `anabranch ingest` does from a shell.
 
-Only the operator decides which folders a caller may read: paths outside ANABRANCH_INGEST_ROOT are refused, and without
-it all but what the caller has sent; so is whatever is hidden or the operator's own. Where people are authenticated
-(ANABRANCH_AUTH), the role `ingest` is needed.
+The operator decides which folders a caller may read: paths outside ANABRANCH_INGEST_ROOT are refused, and without it
+everything but the caller's uploads. Hidden files and the operator's own are always refused. With ANABRANCH_AUTH, the
+caller needs the role `ingest`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from anabranch.agent.nodes.settings import IngestContext
 
 
 class IngestInput(TypedDict):
-    """Files and folders to take in, relative to the ingest root, and the access tags that their documents get.
+    """Files and folders to ingest, relative to the ingest root, and the access tags that their documents get.
 
     Without `access`, files that are in the corpus keep their tags, and new ones get the tags of the user. The first run
     for a corpus can set `language` (such as 'german') and `chunk_sizes` (tokens of a root, a middle and a leaf).

@@ -24,7 +24,7 @@ from anabranch.agent.graph.routes import after_grade, after_rewrite, fan_out, fi
 from anabranch.agent.graph.step import OwnStep, Steps
 from anabranch.agent.graph.telemetry import run_callbacks
 from anabranch.agent.nodes.begin import BeginTask, begin_search
-from anabranch.agent.nodes.checked_settings import nearest, settings_error
+from anabranch.agent.nodes.checked_settings import settings_error, suggest
 from anabranch.agent.nodes.condense import condense
 from anabranch.agent.nodes.fuse import fuse
 from anabranch.agent.nodes.grade import grade
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class SearchOutput(TypedDict):
-    """What a caller gets of a search: the ids of the ranked leaves, and how they were found."""
+    """The result of a search: the ids of the ranked leaves, and how they were found."""
 
     turn: TurnRecord
     queries: list[Query]
@@ -145,15 +145,11 @@ class HybridRetriever(BaseRetriever):
     embedder: Any = None
     reranker: BaseDocumentCompressor | None = None
 
-    # Type checkers know the fields from pydantic as long as they do not see this.
+    # Hidden from type checkers, so that they take the fields from pydantic.
     if not TYPE_CHECKING:
 
         def __init__(self, /, **given: Any) -> None:  # noqa: ANN401  # pydantic checks them
-            """Take the fields by name.
-
-            Raises:
-                SettingsError: There is no such field, or it takes something else.
-            """
+            """Take the fields by name; a mistake is a SettingsError."""
             fields = type(self).model_fields
             for name in given:
                 if name not in fields:
@@ -195,7 +191,7 @@ class HybridRetriever(BaseRetriever):
 def _no_argument(name: str, fields: Iterable[str]) -> SettingsError:
     known = {setting: f'settings={{"{setting}": ...}}' for setting in Context.model_fields}
     known |= {field: repr(field) for field in fields}
-    hint = nearest(name, known) or f"It takes {', '.join(fields)}; settings such as top_k go into `settings`."
+    hint = suggest(name, known) or f"It takes {', '.join(fields)}; settings such as top_k go into `settings`."
     return SettingsError(f"HybridRetriever takes no {name!r}.", hint=hint)
 
 

@@ -1,7 +1,7 @@
-"""Where the graphs go next: pure functions of the state and the settings in force, named targets, no work.
+"""Where the graphs go next: pure functions of the state and the resolved settings.
 
-Settings are also read from the state's snapshot of them, so that a resumed run continues as it began. The runtime is
-not a parameter, because `update_state(..., as_node=...)` runs edges without one.
+The settings include those in the state, so that a resumed run continues as it began. The runtime is not a parameter,
+because `update_state(..., as_node=...)` runs edges without one.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from anabranch.synthesis.budget import Budget
 from anabranch.synthesis.routing import EARLY_STOP
 from anabranch.types import Partial
 
-# Of search in one turn: each takes a call for other words and a search before the answer can begin.
+# Most rounds of search in one turn: each costs a model call and a search.
 ROUNDS = 2
 
 
 def to_begin(state: InputState) -> Send:
     """Send the question with the settings of this call, so that a run killed at `begin` can be resumed without them."""
-    # A checkpoint holds what was sent, and not the context of the call. An edit of the state comes without any.
+    # A checkpoint holds what was sent, and not the context. An edit of the state has no runtime.
     runtime = get_runtime(Context)
     given = runtime.context if runtime is not None else None
-    # Under another graph the context may be that graph's own.
+    # In a parent graph, the context may be that graph's.
     settings = given.remembered() if isinstance(given, Context) else {}
     last = (state.get("messages") or [])[-1:]
     question, filters = state.get("question", ""), state.get("filters")
@@ -43,7 +43,7 @@ def to_begin(state: InputState) -> Send:
 
 def after_begin(state: State) -> Literal["retrieval", "finish"]:
     """Search, unless the question was only a greeting."""
-    # Queries decide: the state after `begin` may be edited into that of another question.
+    # The queries decide, because somebody may have edited the state after `begin`.
     return "retrieval" if state["queries"] else "finish"
 
 
@@ -60,14 +60,14 @@ def fan_out(state: RetrievalState, settings: Context) -> list[Send]:
 def _task(state: RetrievalState, settings: Context, retriever: str) -> RetrieveTask:
     queries = queries_for(retriever, state["queries"], settings.retrievers)
     task = RetrieveTask(turn=state["turn"], retriever=retriever, query_texts=queries)
-    # The one retriever that asks the chat model: its calls leave enough for the answer.
+    # Only this retriever asks the chat model; it must leave enough calls for the answer.
     if retriever == READER:
         task["budget"] = _budget(state, settings).left.to_record()
     return task
 
 
 def after_rewrite(state: RetrievalState, settings: Context) -> list[Send] | Literal["review_queries"]:
-    """Pause for a person on the first round, if asked to; else search."""
+    """Pause for a review in the first round, if the settings say so; else search."""
     if settings.review == "queries" and state["round"] == 1:
         return "review_queries"
     return fan_out(state, settings)
@@ -75,7 +75,7 @@ def after_rewrite(state: RetrievalState, settings: Context) -> list[Send] | Lite
 
 def after_grade(state: RetrievalState, settings: Context) -> Literal["rewrite", "__end__"]:
     """Search once more if the evidence is thin and another round can help; otherwise end the search."""
-    # Without a call to a model nobody has other words for the question, and the same ones find the same passages.
+    # Without a model call there are no other queries, and the same ones find the same passages.
     asks = has_model(settings) and not _budget(state, settings).lacks(1)
     able = asks and settings.strategy != "none" and state["round"] < ROUNDS
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
@@ -89,10 +89,7 @@ def after_retrieval(state: State, settings: Context) -> Literal["pack", "abstain
 
 
 def after_pack(state: State, settings: Context) -> list[Send] | str:
-    """Read all windows in parallel, or begin with the first one; abstain if no window holds a passage.
-
-    A mode of another package decides itself.
-    """
+    """Read all windows in parallel, or begin with the first one; abstain if no window holds a passage."""
     if not state["windows"]:
         return "abstain"
     if state["route"]["name"] == "installed":
@@ -113,10 +110,10 @@ def after_pack(state: State, settings: Context) -> list[Send] | str:
 
 
 def after_draft(state: State) -> Literal["refine", "cite"]:
-    """Read the next window, until there is none, two in a row added nothing, or the model failed at two."""
+    """Read the next window, unless there is none, two in a row added nothing, or the model failed twice."""
     draft = state["draft"]
     more = state["route"]["name"] == "refine" and draft["window"] < len(state["windows"])
-    # A model that failed at two windows would most likely fail at the others, a timeout each.
+    # A model that failed twice most likely fails again, after a timeout each time.
     failed = sum(item["step"].startswith("refine:") for item in state["degraded"])
     return "refine" if more and draft["keeps"] < EARLY_STOP and failed < EARLY_STOP else "cite"
 
@@ -127,7 +124,7 @@ def after_gather(state: State, settings: Context) -> list[Send] | Literal["cite"
     for partial in state["partials"]:
         if partial["group"] is not None:
             groups.setdefault(partial["group"], []).append(partial)
-    # One that is carried up as it is still has to be joined on the next level.
+    # A partial answer without a group is joined on the next level.
     alone = any(partial["group"] is None for partial in state["partials"])
     if not groups:
         return "cite"
@@ -152,10 +149,10 @@ def after_gather(state: State, settings: Context) -> list[Send] | Literal["cite"
 
 
 def after_cite(state: State, settings: Context) -> Literal["abstain", "finish", "create"]:
-    """Show what the model answered; if it refused on good evidence, ask it once more first."""
+    """Finish with the answer; if the model refused on good evidence, ask it once more first."""
     if state["check"]["status"] in ("answered", "not_confirmed"):
         return "finish"
-    # A refusal makes no claims; an answer that is not shown because nothing confirms it is not asked for again.
+    # A refusal makes no claims; an answer that `strict` hides makes some, and is not asked for again.
     refused = state["route"]["name"] == "create" and not state["check"]["claims"]
     able = settings.model is not None and _budget(state, settings).affords()
     again = refused and able and bool(state["draft"]["answer"]) and not state["draft"].get("again")
@@ -163,15 +160,15 @@ def after_cite(state: State, settings: Context) -> Literal["abstain", "finish", 
 
 
 def _budget(state: State | RetrievalState, settings: Context) -> Budget:
-    return Budget.after(state.get("trace") or [], settings)
+    return Budget.from_trace(state.get("trace") or [], settings)
 
 
 def _refuse_beyond(budget: Budget, *, calls: int) -> None:
-    """Send no more calls than the question may have: `pack` and `gather` keep to that, an edited thread may not.
+    """Refuse more calls than the budget has; `pack` and `gather` stay within it, but an edited thread may not.
 
     Raises:
         ThreadStateError: There are more.
     """
     if lacking := budget.lacks(calls):
-        msg = f"The state of this thread cannot be used: going on would take {lacking}."
+        msg = f"The state of this thread cannot be used: the next steps would take {lacking}."
         raise ThreadStateError(msg, hint="Ask the question again.")

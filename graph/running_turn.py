@@ -54,16 +54,7 @@ class RunningTurn:
         *,
         begins: bool = False,
     ) -> None:
-        """Take what belongs to one step.
-
-        Args:
-            step: Its name.
-            state: As LangGraph gives it to the step.
-            settings: Those in force.
-            bindings: What the graph was built with.
-            runtime: Of the run.
-            begins: Whether the step begins the turn: what the state holds is the former turn's.
-        """
+        """Take what belongs to one step; if it `begins` the turn, the state belongs to the previous one."""
         self.settings = settings
         self.retrievers: Mapping[str, BaseRetriever] = bindings.retrievers
         self._step, self._state, self._bindings, self._runtime, self._begins = step, state, bindings, runtime, begins
@@ -73,38 +64,38 @@ class RunningTurn:
         self.generation: int = self._record["generation"] if self._record else 0
         self.scope = make_scope(settings, self._record["filters"] if self._record else None)
         self.budget = (
-            Budget.after(state["trace"], settings)
+            Budget.from_trace(state["trace"], settings)
             if "trace" in state and not begins
             else Budget(settings, Spending.from_record(state.get("budget")))
         )
 
     @property
     def access_digest(self) -> str:
-        """The digest of the access tags that the caller has now."""
+        """The digest of the caller's access tags."""
         return digest_access(self.settings)
 
     @property
     def concurrency(self) -> int:
-        """Model calls at once: LangGraph holds branches to the run's bound, but no batches within one."""
+        """Concurrent model calls within a step; LangGraph limits only the branches."""
         return get_config().get("max_concurrency") or MAX_CONCURRENCY
 
     async def corpus(self) -> CorpusReader:
-        """Return the corpus; a turn that is resumed when its generation is gone goes on with the one of now."""
+        """Return the corpus; a turn whose generation was removed continues with the current one."""
         corpus = await load_corpus(self.settings, self._bindings, self.generation)
         if self.generation not in (0, corpus.generation):
             note_failure(
-                f"generation {self.generation} of the corpus, which this turn began with, is not open any more: "
-                f"it goes on with generation {corpus.generation}"
+                f"generation {self.generation} of the corpus, with which this turn began, is no longer available: "
+                f"the turn continues with generation {corpus.generation}"
             )
         self.generation = corpus.generation or self.generation
         return corpus
 
     async def chat(self) -> Chat | None:
-        """Return the chat model; `auto` looks for one where the turn begins."""
+        """Return the chat model; `auto` looks for one when the turn begins."""
         return await load_model(self.settings, anew=self._begins)
 
     def note_model(self, chat: Chat | None) -> None:
-        """Say which model `auto` found, and what people should know of the model."""
+        """Report which model `auto` found, and remarks on the model."""
         counts, remarks = describe_model(self.settings, chat)
         self.count(**counts)
         for remark in remarks:
@@ -123,7 +114,7 @@ class RunningTurn:
         await audit_run(event, self.settings, chunks, **facts)
 
     def count(self, **counts: Any) -> None:  # noqa: ANN401  # JSON values
-        """Put numbers and words into the step's line of the trace."""
+        """Add counts to the step's line of the trace."""
         self._counts |= counts
 
     def count_answer(self, check: AnswerCheck, *, route: str, degraded: int) -> None:
@@ -131,7 +122,7 @@ class RunningTurn:
         count_answer(check, route=route, degraded=degraded)
 
     def degraded(self, step: str, reason: str | ModelError) -> None:
-        """Note that something could not be done as well as it should, and why."""
+        """Report that the result is worse than it should be, and why."""
         if isinstance(reason, ModelError):
             self._degraded.append(Degraded(step=step, reason=str(reason), code=reason.code))
         else:
@@ -147,7 +138,7 @@ class RunningTurn:
             push_message(AIMessageChunk(content=text, id=message_id), state_key=None)
 
     def awaiting_model(self) -> AbstractAsyncContextManager[Callable[[], object]]:
-        """Show what was found where a model takes long to begin."""
+        """Show the best passages if the model is slow to begin."""
         return awaiting_model(self._step, self, self._state)
 
     def complete(self, update: Update) -> tuple[Update, dict[str, Any]]:
@@ -161,7 +152,7 @@ class RunningTurn:
 
 
 def add_degraded(update: Update, records: Sequence[Degraded]) -> None:
-    """Add records to an update; where it empties the channel first, to what it holds then."""
+    """Add records to an update, also to one that overwrites the channel."""
     before = update.get("degraded", [])
     if not records:
         return

@@ -1,4 +1,4 @@
-"""Shows what was found where a model takes long to begin: the reader need not wait for it to see the passages."""
+"""Shows the best passages while a slow model has not begun its reply."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
 from anabranch.types import Arm
 
-# After so many seconds without a word of the model the reader sees what was found.
+# Seconds without a word of the model after which the reader sees the passages.
 WAIT_SECONDS = 20.0
-# Leaves that are read for it, twice as many as are shown at most: one without room is passed over.
+# Leaves that are read: twice as many as are shown, because long ones are skipped.
 READ = 6
 
 
 @asynccontextmanager
 async def awaiting_model(step: str, turn: Turn, state: Mapping[str, Any]) -> AsyncIterator[Callable[[], object]]:
-    """Put the best passages into the `custom` stream if the model is still awaited after `WAIT_SECONDS`.
+    """Put the best passages into the `custom` stream if the model has not begun after `WAIT_SECONDS`.
 
-    Yields what says that its first words are there, and that nothing may take their place any more.
+    Yields a function to call when the model begins: after it, the passages are not shown any more.
     """
 
     async def show() -> None:
@@ -41,15 +41,15 @@ async def awaiting_model(step: str, turn: Turn, state: Mapping[str, Any]) -> Asy
         task.cancel()
         (failure,) = await asyncio.gather(task, return_exceptions=True)
         if isinstance(failure, AnabranchError):
-            note_failure(f"what was found could not be shown while the model was awaited: {failure}")
+            note_failure(f"the passages could not be shown while the model was awaited: {failure}")
         elif isinstance(failure, Exception):
             raise failure
 
 
 async def _write_found(turn: Turn, state: Mapping[str, Any]) -> str:
-    """Return the best passages as Markdown; empty where there are none."""
+    """Return the best passages as Markdown; empty if there are none."""
     from anabranch.extracts.best_passages import best_passages
-    from anabranch.extracts.passage_answer import place_line, written_answer
+    from anabranch.extracts.passage_answer import place_line, write_answer
 
     ids = _best_ids(state) or await _search(turn, state)
     found = await turn.chunks(ids[:READ])
@@ -59,11 +59,11 @@ async def _write_found(turn: Turn, state: Mapping[str, Any]) -> str:
     firsts = [each.leaves[0].chunk for each in passages]
     places = [place_line(chunk.source, chunk.page, chunk.heading) for chunk in firsts]
     shown = list(zip(places, passages, strict=True))
-    return await asyncio.to_thread(written_answer, words["meanwhile"], shown) if shown else ""
+    return await asyncio.to_thread(write_answer, words["meanwhile"], shown) if shown else ""
 
 
 def _best_ids(state: Mapping[str, Any]) -> list[str]:
-    """Return the ids of what the turn has found so far, best first: of a branch those of its window."""
+    """Return the ids of the passages found so far, best first; in a branch, those of its window."""
     if "excerpts" in state:
         return list(dict.fromkeys(excerpt["id"] for excerpt in state["excerpts"]))
     ids = [candidate["id"] for candidate in state.get("candidates") or []]
@@ -72,11 +72,10 @@ def _best_ids(state: Mapping[str, Any]) -> list[str]:
 
 
 async def _search(turn: Turn, state: Mapping[str, Any]) -> list[str]:
-    """Search for the question alone, where the model is asked before anything was searched for."""
+    """Search for the question alone, in steps that ask the model before the search."""
     arms: list[Arm] = [cast("Arm", each) for each in CORPUS_RETRIEVERS if each in turn.settings.retrievers]
     if not arms:
         return []
     corpus, question = await turn.corpus(), [state["turn"]["standalone_question"]]
     lists = [(await corpus.search(arm, question, READ, turn.scope))[0]["ids"] for arm in arms]
-    # In turns: the first of each retriever come first.
     return list(dict.fromkeys(each for each in chain.from_iterable(zip_longest(*lists)) if each is not None))

@@ -1,7 +1,6 @@
-"""What a step reads from its thread: of the right shape, within bounds, and for whoever began the run.
+"""Checks the state that a step reads: its shape, its bounds, and the access of the caller.
 
-On a server anybody who may write to a thread may write anything into its state, so bounds are checked where values are
-used and not only where they are made.
+On a server, whoever may write to a thread may write anything into its state, so values are checked where they are used.
 """
 
 from __future__ import annotations
@@ -31,45 +30,41 @@ _LENGTHS = {
     "windows": 100_000, "excerpts": 10_000, "partials": 100_000, "drafts": 100, "message_id": 200, "claims": 20_000,
     "degraded": 10_000, "trace": 10_000,
 }  # fmt: skip
-"""Items, or characters of a text: far above what a turn makes of any settings, far below what a process cannot bear."""
+"""Most items, or characters of a text: far above what any turn needs, far below what a process can hold."""
 
 
 MAX_VALUE = 1_000_000
-"""Characters, as JSON, of what a caller writes into one channel: some may have any names and texts in them."""
+"""Most characters, as JSON, that a caller may write into one channel."""
 
 _OF_OTHERS = frozenset({"messages", "settings", "question", "filters"})
-"""Channels that the steps themselves check."""
+"""Channels that the steps check themselves."""
 
 
 @cache
-def _shape(of: type, besides: frozenset[str] = _OF_OTHERS) -> TypeAdapter[Any]:
-    """Return what checks a state; channels that are absent are no concern of it, nor are those that others check."""
-    hints = {name: hint for name, hint in get_type_hints(of).items() if name not in besides}
+def _make_validator(shape: type, besides: frozenset[str] = _OF_OTHERS) -> TypeAdapter[Any]:
+    """Return the validator of a state; it ignores absent channels, and those in `besides`."""
+    hints = {name: hint for name, hint in get_type_hints(shape).items() if name not in besides}
     if "external_passages" in hints:
         hints["external_passages"] = dict[str, TypedDict("ExternalPassage", get_type_hints(Chunk))]  # type: ignore[operator,misc]  # made here
     fields = {
         name: Annotated[hint, Field(max_length=_LENGTHS[name])] if name in _LENGTHS else hint
         for name, hint in hints.items()
     }
-    return TypeAdapter(TypedDict(f"Checked{of.__name__}", fields, total=False))  # type: ignore[operator]  # made here
+    return TypeAdapter(TypedDict(f"Checked{shape.__name__}", fields, total=False))  # type: ignore[operator]  # made here
 
 
 @contextmanager
-def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
-    """Run a step, or choose an edge, on a state that it can use.
-
-    Args:
-        state: As LangGraph gives it to the step.
-        of: The TypedDict that the step takes.
+def check_state(state: Mapping[str, Any], shape: type = State) -> Iterator[None]:
+    """Check a state before a step or an edge uses it; `shape` is the TypedDict that it takes.
 
     Raises:
         ThreadStateError: A channel has the wrong shape, is too long, or is missing.
     """
-    # A turn that never began, or was begun by a version that kept it in other channels.
-    if "turn" in of.__annotations__ and not state.get("turn"):
+    # The turn never began, or an earlier version began it.
+    if "turn" in shape.__annotations__ and not state.get("turn"):
         raise _unusable("it has no 'turn'")
     try:
-        _shape(of).validate_python(state, strict=True)
+        _make_validator(shape).validate_python(state, strict=True)
     except ValidationError as error:
         raise _unusable(_list_problems(error)) from error
     try:
@@ -82,15 +77,15 @@ def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
 
 
 def check_values(values: Mapping[str, Any]) -> None:
-    """See that a thread's state can take values of a caller's, wherever they are written: no step may follow.
+    """Check values that a caller writes into a thread, because no step may follow that would check them.
 
-    Messages are looked at by whoever reads them from a request.
+    The code that reads a request checks its messages.
 
     Raises:
         ThreadStateError: A channel would have the wrong shape, or be too long.
     """
     try:
-        _shape(State, frozenset({"messages"})).validate_python(values, strict=True)
+        _make_validator(State, frozenset({"messages"})).validate_python(values, strict=True)
     except ValidationError as error:
         raise _unwritable(_list_problems(error)) from error
     for name, value in values.items():
@@ -100,7 +95,7 @@ def check_values(values: Mapping[str, Any]) -> None:
 
 def _unwritable(problems: str) -> ThreadStateError:
     msg = f"These values cannot be written into a thread: {problems}."
-    return ThreadStateError(msg, hint="Write what a step of the graph would.")
+    return ThreadStateError(msg, hint="Write only what a step of the graph would write.")
 
 
 def _list_problems(error: ValidationError) -> str:
@@ -113,14 +108,14 @@ def _unusable(problems: str) -> ThreadStateError:
 
 
 def hold_to_reader(state: Mapping[str, Any], settings: Context) -> None:
-    """Go on only for a caller with the access tags that the run began with: its text is made of what they open.
+    """Refuse a caller without the access that the run began with, because the state's text depends on it.
 
     Raises:
-        SettingsError: The caller has others.
+        SettingsError: The caller's access tags differ.
     """
     if "turn" in state and state["turn"]["access_digest"] != digest_access(settings):
-        msg = "This run was begun with other access tags than yours."
-        raise SettingsError(msg, hint="Resume it with the tags that it began with, or ask the question anew.")
+        msg = "This run began with other access tags than yours."
+        raise SettingsError(msg, hint="Resume it with the tags that it began with, or ask the question again.")
 
 
 def shape_of(step: Callable[..., Any]) -> type:

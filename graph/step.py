@@ -1,7 +1,7 @@
 """The one wrapper between LangGraph and a node: `steps = Steps(bindings)`, `builder.add_node("fuse", steps(fuse))`.
 
-A node is an async function of its state and its `Turn`. Around it a step checks the state, resolves the settings,
-counts model calls, writes a line into the trace and two small `custom` events, and keeps its span.
+A node is an async function of its state and its `Turn`. Around it, a step checks the state, resolves the settings,
+counts model calls, and writes a trace line, two `custom` events and a span.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings
 from anabranch.agent.graph.dependencies import import_parts
 from anabranch.agent.graph.running_turn import RunningTurn, add_degraded
 from anabranch.agent.graph.settings_precedence import resolve_settings
-from anabranch.agent.graph.state_validation import checked, hold_to_reader, shape_of
+from anabranch.agent.graph.state_validation import check_state, hold_to_reader, shape_of
 from anabranch.agent.graph.sync_adapter import wait_for
-from anabranch.agent.graph.telemetry import observed
+from anabranch.agent.graph.telemetry import trace_step
 from anabranch.agent.nodes.settings import Context, IngestContext
 from anabranch.agent.nodes.state import Update
 from anabranch.agent.nodes.turn import Turn
@@ -43,24 +43,19 @@ OwnStep = Callable[..., Any] | Runnable[Any, Any]
 """A replacement for a step: takes the state, or the state and the runtime, and returns an update."""
 
 UNWRITTEN = "model_did_not_write"
-"""Code of the record that no model wrote the answer, though one was asked for."""
+"""Code of the record that a model was configured and did not write the answer."""
 
 
 class Steps:
     """Makes the steps and the edges of one graph."""
 
     def __init__(self, bindings: GraphBindings = NONE_BOUND, replacements: Mapping[str, OwnStep] | None = None) -> None:
-        """Take what the graph was built with.
-
-        Args:
-            bindings: Objects and settings that the steps use beside their state.
-            replacements: A caller's own steps, by the names of those that they replace.
-        """
+        """Take what the graph was built with; `replacements` are a caller's own steps, by the replaced names."""
         self._bindings = bindings
         self._replacements = dict(replacements or {})
 
     def __call__(self, node: NodeFunction, name: str = "") -> Runnable[Any, Any]:
-        """Return the step of a node, or the one that replaces it; without a `name` it has that of the function."""
+        """Return the step of a node, or its replacement; the name is that of the function if none is given."""
         name = name or node.__name__
         own = self._replacements.get(name)
         if own is None:
@@ -68,27 +63,23 @@ class Steps:
         return own if isinstance(own, Runnable) else NodeStep(name, _as_node(name, own), self._bindings)
 
     def edge(self, choose: Callable[..., Any]) -> Callable[[Any], Any]:
-        """Return a path for `add_conditional_edges` that checks the state first.
-
-        Args:
-            choose: Takes the state, or the state and the settings in force, and returns where to go.
-        """
+        """Return a path for `add_conditional_edges` that checks the state, and calls `choose(state[, settings])`."""
         needs_settings = len(inspect.signature(choose).parameters) > 1
 
         @wraps(choose)
         def path(state: Any) -> Any:  # noqa: ANN401  # as `choose` does
-            with checked(state):
-                # No role: a server runs the edges of a state that is edited without a user, and every step asks anew.
+            with check_state(state):
+                # No role: a server runs edges without a user when a state is edited; steps check the role.
                 return choose(state, _resolve(state, self._bindings, None)) if needs_settings else choose(state)
 
         return path
 
     def pause(self, node: Callable[[Any], Update]) -> Any:  # noqa: ANN401  # LangGraph's types take no plain function
-        """Return a node that pauses for a person; it does no work, so the trace has no line of it."""
+        """Return a node that pauses for a person; the trace has no line for it."""
 
         @wraps(node)
         def run(state: Any) -> Update:  # noqa: ANN401  # as `node` does
-            with checked(state):
+            with check_state(state):
                 hold_to_reader(state, _resolve(state, self._bindings, "ask"))
             return node(state)
 
@@ -120,19 +111,11 @@ class NodeStep(Runnable[Any, Any]):
         role: UserRole = "ask",
         has_trace: bool = True,
     ) -> None:
-        """Take the node.
-
-        Args:
-            name: Of the step.
-            node: The function of the state and the turn.
-            bindings: What the graph was built with.
-            role: What whoever runs it needs, where people have to say who they are.
-            has_trace: Whether its state is of a turn, with a channel `trace`.
-        """
+        """Take the node; with `has_trace`, its state belongs to a turn and has a channel `trace`."""
         self.name = f"{name}_step"
         self._step, self._node, self._bindings, self._role, self._has_trace = name, node, bindings, role, has_trace
         self._shape = shape_of(node)
-        # The first step of a turn: what the state holds of a turn is the former one's.
+        # Before the first step, the state belongs to the previous turn.
         self._begins = name == "begin"
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002, ANN401
@@ -147,26 +130,26 @@ class NodeStep(Runnable[Any, Any]):
         began = time.perf_counter()
         if self._has_trace:
             runtime.stream_writer({"step": self._step, "status": "started"})
-        with observed(self._step) as record:
+        with trace_step(self._step) as record:
             async with audit_failure(self._step):
-                with metered() as meter, checked(input, self._shape) if self._has_trace else nullcontext():
+                with metered() as meter, check_state(input, self._shape) if self._has_trace else nullcontext():
                     turn = self._turn(input, runtime)
                     update, counts = turn.complete(await self._node(input, turn))
             if not self._has_trace:
                 return update
             if turn.settings.model is not None and update.get("route", {}).get("name") == "compose":
-                add_degraded(update, [_unwritten(self._step, turn.settings.model)])
+                add_degraded(update, [_describe_unwritten(self._step, turn.settings.model)])
             step = _trace_line(self._step, round((time.perf_counter() - began) * 1000, 1), meter, update, counts)
-            record.ended(step, update)
+            record.finish(step, update)
         finished = {"status": "finished", "ms": step["ms"], "calls": step["calls"], **step["counts"]}
         runtime.stream_writer({"step": self._step, **finished})
         return {**update, "trace": Overwrite([step]) if self._begins else [step]}
 
     def _turn(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> RunningTurn:
         if not self._has_trace:
-            settings = resolve_settings(_given(runtime), bindings=self._bindings, role=self._role)
+            settings = resolve_settings(_find_context(runtime), bindings=self._bindings, role=self._role)
         elif self._begins:
-            settings = resolve_settings(_given(runtime), state.get("settings"), bindings=self._bindings)
+            settings = resolve_settings(_find_context(runtime), state.get("settings"), bindings=self._bindings)
         else:
             settings = _resolve(state, self._bindings, self._role)
             hold_to_reader(state, settings)
@@ -174,23 +157,23 @@ class NodeStep(Runnable[Any, Any]):
 
 
 def _resolve(state: Mapping[str, Any], bindings: GraphBindings, role: UserRole | None) -> Context:
-    return resolve_settings(_given(get_runtime()), state["turn"]["settings"], bindings=bindings, role=role)
+    return resolve_settings(_find_context(get_runtime()), state["turn"]["settings"], bindings=bindings, role=role)
 
 
-def _given(runtime: Runtime[Any] | None) -> Context | None:
-    """Return the settings of this call; under another graph the context may be that graph's own, and says nothing."""
+def _find_context(runtime: Runtime[Any] | None) -> Context | None:
+    """Return the settings of this call; None if the context is a parent graph's."""
     given = runtime.context if runtime is not None else None
     if isinstance(given, IngestContext):
-        return given.of_a_question
+        return given.as_context
     return given if isinstance(given, Context) else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnRuntime(Runtime[Context]):  # type: ignore[misc]  # mypy does not see that Runtime is frozen
-    """What a caller's own step is given: LangGraph's runtime, whose context are the settings in force.
+    """LangGraph's runtime for a caller's own step; its context is the resolved settings.
 
     Attributes:
-        turn: What the built-in steps take, as in `await rerank(state, runtime.turn)`.
+        turn: The turn for built-in steps, as in `await rerank(state, runtime.turn)`.
     """
 
     turn: Turn
@@ -203,7 +186,7 @@ class OwnRuntime(Runtime[Context]):  # type: ignore[misc]  # mypy does not see t
 
 
 def _as_node(name: str, own: Callable[..., Any]) -> NodeFunction:
-    """Return a caller's function of (state) or (state, runtime) as a node; the runtime has the settings in force."""
+    """Return a caller's function of (state) or (state, runtime) as a node."""
     parameters = _count_parameters(name, own)
 
     async def node(state: Mapping[str, Any], turn: RunningTurn) -> Update:
@@ -227,12 +210,12 @@ def _count_parameters(name: str, own: Callable[..., Any]) -> int:
         except (TypeError, ValueError):
             continue
         return count
-    msg = f"The step {name!r} is not to be called with a state: {own!r}."
+    msg = f"The step {name!r} cannot be called with a state: {own!r}."
     raise SettingsError(msg, hint="Give a function (state) or (state, runtime), or a Runnable.")
 
 
 def _trace_line(name: str, ms: float, meter: Meter, update: Update, reported: Mapping[str, Any]) -> Step:
-    """Return a step's line in the trace; what failed without ending it is put into the update."""
+    """Return a step's trace line; add failures that did not end the step to the update."""
     counts = {**reported, **({"repairs": meter.repairs} if meter.repairs else {})}
     if meter.embedded or meter.known:
         counts |= {"embedded": meter.embedded, "known": meter.known}
@@ -252,16 +235,13 @@ def _trace_line(name: str, ms: float, meter: Meter, update: Update, reported: Ma
     )
 
 
-def _unwritten(step: str, model: str) -> Degraded:
-    reason = f"{model!r} was asked for and did not write: the passages that match best are shown"
+def _describe_unwritten(step: str, model: str) -> Degraded:
+    reason = f"the model {model!r} did not write an answer: the passages that match best are shown"
     return Degraded(step=step, reason=reason, code=UNWRITTEN)
 
 
 def _superstep() -> str:
-    """Return the name of the superstep: branches of one fan-out share it, so their calls are one round trip.
-
-    The steps of a subgraph are counted from one again, so that its own name stands before theirs.
-    """
+    """Return the name of the superstep, which branches of a fan-out share; in a subgraph, its name comes first."""
     metadata = get_config().get("metadata", {})
     *outer, _ = str(metadata.get("langgraph_checkpoint_ns", "")).split("|")
     return ":".join([*(graph.split(":", maxsplit=1)[0] for graph in outer), str(metadata.get("langgraph_step", 0))])

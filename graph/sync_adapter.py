@@ -1,8 +1,7 @@
 """Makes the async nodes usable from synchronous callers.
 
-LangGraph refuses `invoke` on a node that only has an async function. There is one implementation of each node, async;
-for `invoke` it runs on one background event loop that lives as long as the process, so that connection pools and locks
-stay on one loop from call to call.
+LangGraph refuses `invoke` on an async node. For `invoke`, nodes run on one background event loop that lives as long as
+the process, so that connection pools and locks stay on one loop.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ def _background_loop() -> asyncio.AbstractEventLoop:
 def wait_for(coroutine: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
     """Run a coroutine on the background loop, in the caller's context variables, and wait for it.
 
-    Whoever stops waiting, as after Ctrl-C, ends the work as well: nobody would see what it brings, or stop its calls.
+    If the caller stops waiting, as after Ctrl-C, the coroutine is cancelled.
     """
 
     async def work() -> dict[str, Any] | BaseException:
         try:
             return await coroutine
-        except (KeyboardInterrupt, SystemExit) as error:  # a task that raises one ends the loop, for all who come later
+        except (KeyboardInterrupt, SystemExit) as error:  # raised in a task, it would end the loop
             return error
 
     done = asyncio.run_coroutine_threadsafe(work(), _background_loop())

@@ -1,8 +1,6 @@
 """A span and metrics for each run and each step, by OpenTelemetry's API; they go nowhere until its SDK is set up.
 
-A run's are made in the callbacks by which LangGraph tells that it begins and ends.
-
-Numbers, and words of this program's own: no text of a question, a passage or an answer, and nobody's name.
+Spans hold numbers and this program's own words: no text of a question, a passage or an answer, and no names of people.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _tracer = trace.get_tracer("anabranch")
 _meter = metrics.get_meter("anabranch")
 
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Bounds of the buckets that durations are counted in: a fusion takes a millisecond, a model half a minute."""
+"""Bounds of the duration buckets: a fusion takes a millisecond, a model half a minute."""
 
 _duration = _meter.create_histogram(
     "anabranch.step.duration",
@@ -50,25 +48,25 @@ _claims = _meter.create_counter("anabranch.claims", unit="{claim}", description=
 
 @dataclass(slots=True)
 class StepRecord:
-    """What became of a step; without a line of the trace it did not come to its end."""
+    """The outcome of a step; without a trace line, the step did not finish."""
 
     step: Step | None = None
     degraded: Sequence[Mapping[str, Any]] = field(default=())
 
-    def ended(self, step: Step, update: Mapping[str, Any]) -> None:
-        """Note the step's line in the trace, and what it could not do."""
+    def finish(self, step: Step, update: Mapping[str, Any]) -> None:
+        """Store the step's trace line, and its degraded records."""
         self.step = step
         found = update.get("degraded", ())
         self.degraded = found.value if isinstance(found, Overwrite) else found
 
 
 @contextmanager
-def observed(name: str) -> Iterator[StepRecord]:
-    """Measure a step: within it, its span is the current one."""
+def trace_step(name: str) -> Iterator[StepRecord]:
+    """Measure a step, with its span as the current one."""
     record, outcome, began = StepRecord(), "ok", time.perf_counter()
     run = run_span()
     within = trace.set_span_in_context(run) if run is not None else None
-    # Of an error the kind alone: its message can repeat what was asked.
+    # Only the type of an error: its message may repeat the question.
     with _tracer.start_as_current_span(
         name, within, attributes={"anabranch.step": name}, record_exception=False, set_status_on_exception=False
     ) as span:
@@ -99,7 +97,7 @@ def _record_step(span: trace.Span, name: str, record: StepRecord, outcome: str, 
             _tokens.add(step["output_tokens"], {**labels, "gen_ai.token.type": "output"})
         if span.is_recording():
             span.set_attributes(_attributes(step, record, outcome))
-    # A line for each step is for whoever asks for it: a host program may show everything from `info` on.
+    # At DEBUG, because a host program may show everything from INFO on.
     if log.isEnabledFor(logging.DEBUG):
         log.debug("step", extra={"step": name, "status": outcome, "seconds": round(seconds, 4), **_usage(record.step)})
 
@@ -109,7 +107,7 @@ def _usage(step: Step | None) -> dict[str, int]:
 
 
 def _attributes(step: Step, record: StepRecord, outcome: str) -> dict[str, Any]:
-    """Return what a span says of a step; of its counts the numbers, and which retriever it was."""
+    """Return the attributes of a step's span: the numbers among its counts, and the retriever."""
     counts = step["counts"]
     numbers = {f"anabranch.count.{key}": value for key, value in counts.items() if isinstance(value, int | float)}
     which = {"anabranch.retriever": counts["retriever"]} if "retriever" in counts else {}
@@ -125,13 +123,7 @@ def _attributes(step: Step, record: StepRecord, outcome: str) -> dict[str, Any]:
 
 
 def count_answer(check: AnswerCheck, *, route: str, degraded: int) -> None:
-    """Count the end of a turn, and say on the run's span how it came out.
-
-    Args:
-        check: What became of the question, empty for a greeting, and how many claims have which grade.
-        route: How the answer was written; empty where nothing was.
-        degraded: Steps that could not do their best.
-    """
+    """Count a finished turn, and record its outcome on the run's span; `degraded` is the number of such records."""
     labels = {"anabranch.outcome": check["status"] or "answered", "anabranch.route": route or "none"}
     _answers.add(1, labels)
     grades = {"quoted": check["quoted"], "found": check["found"], "not_confirmed": check["not_confirmed"]}
@@ -151,12 +143,12 @@ _run_duration = _meter.create_histogram(
 )
 
 MOST_OPEN = 20_000
-"""Runs and steps that are known at once; of a run whose end LangGraph never tells, the entries are dropped here."""
+"""Most runs and steps that are followed at once; the oldest are dropped, in case LangGraph never reports their end."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """A run that goes on."""
+    """A run that has not ended."""
 
     run_id: UUID
     span: trace.Span
@@ -167,21 +159,21 @@ class _Run:
 class RunSpans(GraphCallbackHandler):
     """Follows the runs of one graph: `build().compile(...).with_config(callbacks=[RunSpans("answer")])`.
 
-    Without it, a step's span hangs below whatever span is current.
+    Without it, a step's span is a child of the current span.
     """
 
-    # On the loop itself, before the first step begins: in a thread it would come too late.
+    # On the event loop: in a thread, it would run after the first step begins.
     run_inline = True
 
     def __init__(self, graph: str) -> None:
         """Take the name of the graph."""
         self._graph = graph
-        # By the ids of the run and of everything in it: a step knows its own id alone.
+        # By the ids of the run and of its steps, because a step knows only its own id.
         self._runs: LRU[UUID, _Run] = LRU(MOST_OPEN)
 
     @property
     def ignore_llm(self) -> bool:
-        """Model calls have spans of their own; to be told of each word would cost more than all of this."""
+        """Model calls have their own spans, and a callback for each token would be slow."""
         return True
 
     @property
@@ -200,10 +192,10 @@ class RunSpans(GraphCallbackHandler):
         **_: Any,  # noqa: ANN401
     ) -> None:
         run = self._runs.get(parent_run_id) if parent_run_id is not None else None
-        self._runs.set(run_id, run or self._begun(run_id, metadata or {}))
+        self._runs.set(run_id, run or self._begin_run(run_id, metadata or {}))
 
     def on_chain_end(self, outputs: dict[str, Any], *, run_id: UUID, **_: Any) -> None:  # noqa: ANN401, ARG002, D102
-        self._ended(run_id)
+        self._end_run(run_id)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:  # noqa: ANN401, D102
         run = self._runs.get(run_id)
@@ -214,26 +206,26 @@ class RunSpans(GraphCallbackHandler):
             else:
                 run.span.set_attribute("error.type", type(error).__name__)
                 run.span.set_status(trace.StatusCode.ERROR)
-        self._ended(run_id)
+        self._end_run(run_id)
 
     def on_interrupt(self, event: GraphInterruptEvent) -> None:
-        """Note that a run stands still until a person says how to go on."""
+        """Mark a run as paused for a person."""
         if event.run_id is not None and (run := self._runs.get(event.run_id)) is not None:
             run.status = "paused"
 
-    def span_of(self, run_id: UUID) -> trace.Span | None:
+    def find_span(self, run_id: UUID) -> trace.Span | None:
         """Return the span of the run that a step belongs to."""
         run = self._runs.get(run_id)
         return run.span if run is not None else None
 
-    def _begun(self, run_id: UUID, metadata: Mapping[str, Any]) -> _Run:
+    def _begin_run(self, run_id: UUID, metadata: Mapping[str, Any]) -> _Run:
         ids = {"gen_ai.conversation.id": metadata.get("thread_id"), "anabranch.run_id": metadata.get("run_id")}
         workflow = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": self._graph}
         given = {name: str(value) for name, value in ids.items() if value is not None}
         span = _tracer.start_span(f"invoke_workflow {self._graph}", attributes={**workflow, **given})
         return _Run(run_id, span, time.perf_counter())
 
-    def _ended(self, run_id: UUID) -> None:
+    def _end_run(self, run_id: UUID) -> None:
         run = self._runs.pop(run_id)
         if run is None or run.run_id != run_id:
             return
@@ -244,19 +236,16 @@ class RunSpans(GraphCallbackHandler):
 
 
 def run_callbacks(graph: str) -> list[RunSpans]:
-    """Return the callbacks that follow the runs of a graph where the SDK is set up by now, and nothing where it is not.
-
-    LangChain takes a millisecond or two of a question to call anything at all, whatever that does.
-    """
+    """Return the callbacks that follow the runs of a graph; none without the SDK, since each costs a millisecond."""
     providers = (trace.get_tracer_provider(), metrics.get_meter_provider())
-    # The API's own are there from the start, and do nothing.
+    # The API's own providers do nothing.
     own = ("opentelemetry.trace", "opentelemetry.metrics")
     is_set_up = any(not type(provider).__module__.startswith(own) for provider in providers)
     return [RunSpans(graph)] if is_set_up else []
 
 
 def run_span() -> trace.Span | None:
-    """Return the span of the run that the current step belongs to; None where nothing follows the run."""
+    """Return the span of the current step's run; None if no callback follows it."""
     try:
         manager = get_config().get("callbacks")
     except RuntimeError:  # a step called on its own, outside a graph
@@ -264,4 +253,4 @@ def run_span() -> trace.Span | None:
     if not isinstance(manager, BaseCallbackManager) or manager.parent_run_id is None:
         return None
     followers = [each for each in manager.handlers if isinstance(each, RunSpans)]
-    return followers[-1].span_of(manager.parent_run_id) if followers else None
+    return followers[-1].find_span(manager.parent_run_id) if followers else None

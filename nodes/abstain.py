@@ -1,4 +1,4 @@
-"""Say that the documents do not hold the answer: what was searched for, what is missing, what is nearest."""
+"""Say that the documents do not hold the answer: what was searched for, what is missing, which passages are nearest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def abstain(state: State, turn: Turn) -> Update:
     queries = [f"“{strip_links(query).strip()}”" for query in list_queries(state["queries"])]
     if queries:
         lines.append(f"{words['looked_for']}: {', '.join(queries)}.")
-    # The words that no passage has say more than a confidence does.
+    # Missing words tell a reader more than a confidence does.
     evidence = state["evidence"]
     if evidence["missing"]:
         lines.append(f"{words['missing']}: {evidence['missing'].rstrip('.')}.")
@@ -32,7 +32,7 @@ async def abstain(state: State, turn: Turn) -> Update:
     if nearest.lines:
         lines.append(nearest.block)
     answer = "\n\n".join(lines)
-    message_id = new_message_id()  # the reader may have seen a draft under the one of before
+    message_id = new_message_id()  # the reader may have seen a draft under the previous id
     turn.show_answer(message_id, answer)
     turn.count(nearest=len(nearest.lines))
     return {

@@ -1,4 +1,4 @@
-"""Take files into the corpus, for the ingest graph."""
+"""Ingest files into the corpus, for the ingest graph."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from anabranch.readers.document import access_tags
 from anabranch.safety.operator import operator, own_places
 from anabranch.store.writer_protocol import Progress
 
-# Files that a result names; a server keeps it whole, in a checkpoint.
+# Most files that a result names, because a server keeps the result in a checkpoint.
 MOST_FILES = 1_000
-# Seconds between two events that tell how far it is.
+# Seconds between two progress events.
 EVERY = 0.25
-# What a person has to act on comes first where not all files can be named.
+# Files that need an action come first, if not all can be named.
 _FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added", "unchanged")
 
 
@@ -34,9 +34,9 @@ async def add_documents(state: dict[str, Any], turn: Turn) -> Update:
 
     Small `custom` events report the progress.
     """
-    access = _tags(state.get("access"))
-    first = {"language": state.get("language") or "", "sizes": _sizes(state.get("chunk_sizes"))}
-    paths = _paths(state.get("paths"))
+    access = _check_tags(state.get("access"))
+    first = {"language": state.get("language") or "", "sizes": _check_sizes(state.get("chunk_sizes"))}
+    paths = _check_paths(state.get("paths"))
     await turn.audit("ingest", paths=paths[:MOST_FILES], access=access)
     result = await asyncio.to_thread(_ingest, paths, access, turn.settings, first, _ProgressEvents(turn))
     await turn.audit("ingested", totals=result["totals"])
@@ -44,7 +44,7 @@ async def add_documents(state: dict[str, Any], turn: Turn) -> Update:
 
 
 class _ProgressEvents:
-    """Says how far a run is, some times a second: a folder of a million files would fill a server's log."""
+    """Reports the progress a few times a second: events for each of a million files would fill a server's log."""
 
     def __init__(self, turn: Turn) -> None:
         """Take the turn, whose stream gets the events."""
@@ -53,7 +53,7 @@ class _ProgressEvents:
         self._last = 0.0
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
-        """Say it, unless it was said a moment ago."""
+        """Report the progress, unless it was reported a moment ago."""
         now = time.monotonic()
         if stage != self._stage or done == total or now - self._last >= EVERY:
             self._stage, self._last = stage, now
@@ -71,32 +71,32 @@ def _ingest(
     report = ingest_files(
         paths,
         settings.corpus,
-        root=_root(user),
+        root=_find_root(user),
         access=access or (),
-        rights=OPERATOR if user is None else _rights(user, settings.access, access),
+        rights=OPERATOR if user is None else _find_rights(user, settings.access, access),
         progress=progress,
         **first,
     )
-    rows = _listed(report.rows)
+    rows = _select_rows(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
     totals = {**counts, "left_out": len(report.rows) - len(rows), "seconds": round(report.seconds, 2)}
     return {"files": [asdict(row) for row in rows], "totals": totals}
 
 
-def _root(user: User | None) -> IngestRoot:
-    """Return what callers may have read: what they have sent, and what the operator opened, but nothing of their own.
+def _find_root(user: User | None) -> IngestRoot:
+    """Return what callers may ingest: their uploads and the operator's ingest root, without the operator's own files.
 
-    Uploads of other people lie in a hidden folder, and so are closed as all that is hidden.
+    Uploads of other people are in a hidden folder, and hidden files are refused.
     """
     own = upload_folder() if user is None else upload_folder(user.owner)
     return IngestRoot(ingest_folder(user), own, is_open=bool(operator().ingest_root), closed=own_places())
 
 
-def _paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anything
-    """Return what to take in.
+def _check_paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anything
+    """Return the paths to ingest.
 
     Raises:
-        SettingsError: It is no list of texts, or empty.
+        SettingsError: The input is not a list of texts, or it is empty.
     """
     if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
         msg = "`paths` is not a list of texts."
@@ -107,11 +107,11 @@ def _paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anythi
     return [*given]
 
 
-def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may send anything
-    """Return the tags that were given, None for none: an empty list says that everybody may read.
+def _check_tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may send anything
+    """Return the given tags; None if none were given. An empty list means that everybody may read.
 
     Raises:
-        SettingsError: It is no list of tags.
+        SettingsError: The input is not a list of tags.
     """
     try:
         return None if given is None else access_tags(given)
@@ -119,11 +119,11 @@ def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may
         raise SettingsError(f"The input cannot be used: {error}.", hint='Give `access` as ["staff"].') from error
 
 
-def _sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # a caller may send anything
-    """Return the sizes that were given, None for those of the corpus.
+def _check_sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # a caller may send anything
+    """Return the given chunk sizes; None means those of the corpus.
 
     Raises:
-        SettingsError: They are not three whole numbers.
+        SettingsError: The input is not three whole numbers.
     """
     if given is None:
         return None
@@ -134,24 +134,24 @@ def _sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # a call
     return root, middle, leaf
 
 
-def _rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) -> AccessRights:
-    """Return what a user may do to the corpus: within their own tags, or under any as an admin.
+def _find_rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) -> AccessRights:
+    """Return what a user may change in the corpus: documents under their own tags; for an admin, all.
 
     Raises:
-        NotAllowedError: They give a tag that they do not hold.
-        SettingsError: They give none and hold none: what they take in would be everybody's without a word.
+        NotAllowedError: The user gives a tag that they do not hold.
+        SettingsError: The user gives and holds no tags: their documents would silently be visible to everybody.
     """
     rights = AccessRights(None if "admin" in user.roles else frozenset(own), own if access is None else ())
     if access is None and not own:
-        msg = "You hold no access tags, so it has to be said who may read these documents."
+        msg = "You hold no access tags, so `access` must say who may read these documents."
         raise SettingsError(msg, hint="Give `access`: a list of tags, or an empty list for everybody.")
     if not rights.cover(access or ()):
         raise NotAllowedError("You give an access tag that you do not hold.", hint="Give some of your own.")
     return rights
 
 
-def _listed(rows: Sequence[FileRow]) -> Sequence[FileRow]:
-    """Return the rows that the state has room for; where these are not all, failures come first, then changes."""
+def _select_rows(rows: Sequence[FileRow]) -> Sequence[FileRow]:
+    """Return the rows that the state has room for: failures first, then changes, if some must be left out."""
     if len(rows) <= MOST_FILES:
         return rows
     return sorted(rows, key=lambda row: _FIRST.index(row.status))[:MOST_FILES]

@@ -24,7 +24,7 @@ MAX_QUESTION_CHARS = 10_000
 
 
 class BeginTask(InputState, total=False):
-    """What the first step is sent: the caller's input, with only the last message, and the settings given with it."""
+    """Input of the first step: the caller's input, with only the last message, and the settings of the call."""
 
     settings: dict[str, Any]
 
@@ -35,13 +35,13 @@ async def begin(state: BeginTask, turn: Turn) -> Update:
 
 
 async def begin_search(state: BeginTask, turn: Turn) -> Update:
-    """Begin a search as `begin` does a question; the audit log says which it was."""
+    """Begin a search, as `begin` begins a question; the audit log tells them apart."""
     return await _begin(state, turn, "search")
 
 
 async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
     given = state.get("question")
-    asked = _checked(given or _last_human(state.get("messages") or []))
+    asked = _check_question(given or _last_human(state.get("messages") or []))
     await turn.audit(event, **question_facts(asked))
     filters = state.get("filters") or None
     parse_filters(filters)
@@ -55,7 +55,7 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
     turn.show_answer(message_id, reply)
     return {
         **fresh_turn(),
-        # A greeting is answered by one, and not looked for in anybody's documents.
+        # A greeting is answered without a search.
         **({"answer": reply, "draft": {**NO_DRAFT, "message_id": message_id}} if reply else {}),
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
@@ -72,13 +72,13 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
 
 
 def fresh_turn() -> Update:
-    """Return an update that empties every channel that belongs to one turn, by what `State` says of each."""
-    # A channel with a reducer would add the empty value to what is there.
-    return {name: Overwrite(deepcopy(value)) if reduced else deepcopy(value) for name, value, reduced in _of_a_turn()}
+    """Return an update that empties every channel of one turn, as marked in `State`."""
+    # A channel with a reducer would add the empty value to the old one.
+    return {name: Overwrite(deepcopy(value)) if adds else deepcopy(value) for name, value, adds in _list_channels()}
 
 
 @lru_cache(maxsize=1)
-def _of_a_turn() -> tuple[tuple[str, Any, bool], ...]:
+def _list_channels() -> tuple[tuple[str, Any, bool], ...]:
     """Return the channels of one turn: name, empty value, and whether there is a reducer. Reading types takes 4 ms."""
     hints = get_type_hints(State, include_extras=True).items()
     marked: list[tuple[str, tuple[Any, ...]]] = [(name, getattr(hint, "__metadata__", ())) for name, hint in hints]
@@ -93,12 +93,11 @@ def _last_human(messages: list[AnyMessage]) -> str:
     return ""
 
 
-def _checked(question: Any) -> str:  # noqa: ANN401  # a caller may send anything
+def _check_question(question: Any) -> str:  # noqa: ANN401  # a caller may send anything
     if not isinstance(question, str):
         msg = f"The question is {type(question).__name__}, not text."
         raise QuestionError(msg, hint="Give `question` as a string.")
-    # Documents were cleaned in the same way when they were read, so that both match; what was invisible is gone before
-    # a model, a checkpoint or a terminal gets it.
+    # Cleaned like the documents, so that both match, and nothing invisible gets into a model, checkpoint or terminal.
     asked = clean(question).strip()
     if not asked:
         msg = "The question is empty."

@@ -1,4 +1,4 @@
-"""Find for every claim of the draft where the passages say it, and mark those that are not confirmed."""
+"""Find the evidence for every claim of the draft, and mark the claims that are not confirmed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anabranch.store.file_identity import is_url
 from anabranch.types import AnswerCheck, AnswerStatus, Citation, Draft, Excerpt, Judgement, UnconfirmedClaim
 
 if TYPE_CHECKING:
-    # The check of claims is imported when the first answer is checked.
+    # The claim check is imported when the first answer is checked.
     from anabranch.agent.nodes.claim_judge import JudgedClaims
     from anabranch.citations.citation_record import CitationRecord
     from anabranch.citations.time_limit import TimeLimit
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 async def cite(state: State, turn: Turn) -> Update:
-    """Attribute the draft; what is not confirmed is shown all the same, and marked."""
+    """Attribute the draft; claims that are not confirmed stay in the answer, marked."""
     if state["route"]["name"] == "compose":
         return await _cite_passages(state, turn)
     from anabranch.citations.check_pool import check
-    from anabranch.citations.similarity import with_similar
+    from anabranch.citations.similarity import add_similar
     from anabranch.citations.verification import CHECKED, attribute
 
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     passages, chunks = await read_passages(turn, list(excerpts.values()))
-    # What the question or a passage says itself is no leak, however much it is like an instruction.
+    # Words of the question or a passage are no leak, even if an instruction has them too.
     question = state["turn"]["standalone_question"]
     given = (state["turn"]["question"], question, *(each.text for each in passages.values()))
     corpus = await turn.corpus()
@@ -45,30 +45,30 @@ async def cite(state: State, turn: Turn) -> Update:
     def attribute_draft(limit: TimeLimit) -> tuple[Attribution, int]:
         written, removed = without_instructions(state["draft"]["answer"], instructions(turn.settings), given)
         found = attribute(written, passages, question, limit)
-        return with_similar(found, corpus.embedder), removed
+        return add_similar(found, corpus.embedder), removed
 
     attribution, removed = await check(attribute_draft)
     attribution, judgements, explanation = await _check_further(state, turn, attribution)
     if removed:
         turn.degraded("cite", _LEAKED.format(removed))
-    checked = await asyncio.to_thread(attribution.verified)
+    checked = await asyncio.to_thread(attribution.set_markers)
     if checked.unchecked:
         turn.degraded("cite", _UNCHECKED.format(checked.unchecked, len(checked.claims)))
-    status = _status(checked, attribution, is_strict=turn.settings.strict)
+    status = _find_status(checked, attribution, is_strict=turn.settings.strict)
     record = _answer_check(status, checked, explanation or CHECKED)
-    turn.count(**_grades(record), check=turn.settings.verify)
-    # What the model wrote, without links and instructions: whether it refused is read from it (`after_cite`).
+    turn.count(**_count_grades(record), check=turn.settings.verify)
+    # The model's text without links and instructions: `after_cite` reads from it whether the model refused.
     draft: Draft = {**state["draft"], "answer": checked.answer}
     citations = await _place(turn, checked.citations, excerpts, chunks, judgements)
     return {
         **await _show(state, turn, status, draft),
-        "claims": [*citations, *_unconfirmed(checked)],
+        "claims": [*citations, *_list_unconfirmed(checked)],
         "check": record,
     }
 
 
-def _status(checked: Verified, attribution: Attribution, *, is_strict: bool) -> AnswerStatus:
-    """Return what became of the question; an answer that states nothing but a refusal did not find it."""
+def _find_status(checked: Verified, attribution: Attribution, *, is_strict: bool) -> AnswerStatus:
+    """Return the status of the answer; an answer that is only a refusal is `not_found`."""
     if checked.citations:
         return "answered"
     is_refusal = bool(attribution.found) and not checked.claims
@@ -78,7 +78,7 @@ def _status(checked: Verified, attribution: Attribution, *, is_strict: bool) -> 
 
 
 async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) -> Update:
-    """Return the answer as it is shown: one that is not confirmed says so first, and ends with what is nearest."""
+    """Return the answer for the reader; an unconfirmed one says so first, and ends with the nearest passages."""
     if status != "not_confirmed":
         return {"answer": draft["answer"] if status == "answered" else "", "draft": draft}
     chunks = await turn.chunks(ids := select_leaves(state["candidates"], state["passages"]))
@@ -86,12 +86,12 @@ async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) ->
     question, asked = state["turn"]["question"], state["turn"]["standalone_question"]
     nearest = await find_nearest(await turn.corpus(), leaves, question, asked, draft["answer"])
     answer = "\n\n".join(filter(None, (nearest.phrases["not_confirmed"], draft["answer"], nearest.block)))
-    message_id = new_message_id()  # what was streamed under the one of before does not say so
+    message_id = new_message_id()  # the text streamed under the previous id does not say so
     turn.show_answer(message_id, answer)
     return {"answer": answer, "draft": {**draft, "message_id": message_id}}
 
 
-def _unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
+def _list_unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
     return [
         UnconfirmedClaim(grade="not_confirmed", text=each.text[:MAX_TEXT], reason=each.reason, nearest=each.nearest)
         for each in checked.claims
@@ -100,19 +100,19 @@ def _unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
 
 
 async def _cite_passages(state: State, turn: Turn) -> Update:
-    """Cite the passages that are shown whole: they claim nothing but that they stand there."""
+    """Cite the passages that are shown whole: they are their own evidence."""
     from anabranch.citations.verification import CheckedClaim, Verified
-    from anabranch.extracts.composition import shown_records
+    from anabranch.extracts.composition import list_records
 
     draft = await current_draft(state, turn)
     excerpts = dict(enumerate(draft.get("shown", []), start=1))
     chunks = await turn.chunks([each["id"] for each in excerpts.values()])
-    records = shown_records(excerpts, chunks)
+    records = list_records(excerpts, chunks)
     claims = tuple(CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in records)
-    # All that was found may be gone by now.
+    # All passages may have been removed since the search.
     status: AnswerStatus = "answered" if records else "not_found"
     record = _answer_check(status, Verified(draft["answer"], tuple(records), claims), SHOWN)
-    turn.count(**_grades(record))
+    turn.count(**_count_grades(record))
     citations = await _place(turn, records, excerpts, chunks, {})
     return {"answer": draft["answer"], "draft": draft, "claims": citations, "check": record}
 
@@ -124,9 +124,9 @@ async def _place(
     chunks: Mapping[str, Chunk],
     judgements: Mapping[str, Judgement],
 ) -> list[Citation]:
-    """Return the citations of some records, each with its place in its document."""
+    """Return the citations of the records, each with its place in its document."""
     corpus = await turn.corpus()
-    # A passage may run over several pages and sections; the reader wants those of the quoted, or of the best, words.
+    # A passage may span several pages and sections; the reader wants those of the quoted or best words.
     spots = [
         (chunks[r.chunk_id].doc_id, excerpts[r.number].get("best", excerpts[r.number]["start"] + r.start))
         for r in records
@@ -134,20 +134,20 @@ async def _place(
     places = await corpus.places(spots, turn.scope)
     links = turn.settings.file_links
     return [
-        _citation(record, excerpts[record.number], chunks[record.chunk_id], place, judgements, links_files=links)
+        _make_citation(record, excerpts[record.number], chunks[record.chunk_id], place, judgements, links_files=links)
         for record, place in zip(records, places, strict=True)
     ]
 
 
 MOST_LISTED = 200
-"""Claims that are listed as not confirmed; in an answer with more of them each has its [?] all the same."""
+"""Most claims that are listed as not confirmed; the others have their [?] in the answer."""
 
 MAX_TEXT = 1_000
-"""Characters of a claim that is listed as not confirmed; the answer has all of them."""
+"""Most characters of a claim that is listed as not confirmed."""
 
-SHOWN = "quoted: the passages are shown as they stand; whether they answer was not checked"
+SHOWN = "quoted: the passages are shown word for word; whether they answer the question was not checked"
 _UNCHECKED = "{} of {} claims were not checked: they are too long, or no time was left for them"
-_LEAKED = "{} sentences of the answer repeated the instructions to the model, and were left out"
+_LEAKED = "{} sentences of the answer repeated the instructions to the model and were left out"
 
 
 async def _check_further(
@@ -156,17 +156,17 @@ async def _check_further(
     """Ask for quotes and judge claims if the settings say so.
 
     Returns:
-        The claims, the judgements by claim, and what was checked, for people; the last empty where nothing was judged.
+        The claims, the judgements by claim, and a description of the check, empty if nothing was judged.
     """
     settings = turn.settings
     unplaced = await asyncio.to_thread(lambda: found.unplaced) if settings.answer_form == "quoted" else []
     quotes, judges = bool(unplaced), settings.verify != "words"
     if not (quotes or judges):
         return found, {}, ""
-    from anabranch.agent.nodes.claim_judge import JUDGED, ask_for_quotes, judge_claims, to_judge
+    from anabranch.agent.nodes.claim_judge import JUDGED, ask_for_quotes, judge_claims, list_judgeable
 
     chat = await turn.chat()
-    needed = quotes + (len(to_judge(found)) if settings.verify == "llm" else 0) if chat is not None else 0
+    needed = quotes + (len(list_judgeable(found)) if settings.verify == "llm" else 0) if chat is not None else 0
     calls = turn.budget.grant(needed)
     question = state["turn"]["standalone_question"]
     try:
@@ -184,14 +184,14 @@ async def _check_further(
 
 
 def _warn_of_unjudged(turn: Turn, result: JudgedClaims) -> None:
-    """Say where only some of the claims, or none, were judged."""
+    """Report it if not all claims were judged."""
     if result.asked == result.whole:
         return
     why = (
         f"was made of {result.asked} of {result.whole} claims: for the others no call was left, it failed, or the "
         "reply was neither yes nor no"
         if result.asked
-        else "was not made: no model, or no call, is left for it, or no reply was a yes or a no"
+        else "was not made: there was no model, no call was left for it, or no reply was a yes or a no"
     )
     turn.degraded("cite", f"verify: {turn.settings.verify} {why}")
 
@@ -204,15 +204,15 @@ def _answer_check(status: AnswerStatus, checked: Verified, explanation: str) -> 
         quoted=grades.count("quoted"),
         found=grades.count("found"),
         not_confirmed=grades.count("not_confirmed"),
-        checked=explanation if grades else "",  # of an answer that is not there nothing was checked
+        checked=explanation if grades else "",  # without an answer, nothing was checked
     )
 
 
-def _grades(record: AnswerCheck) -> dict[str, int]:
+def _count_grades(record: AnswerCheck) -> dict[str, int]:
     return {name: record[name] for name in ("claims", "quoted", "found", "not_confirmed")}
 
 
-def _citation(
+def _make_citation(
     record: CitationRecord,
     excerpt: Excerpt,
     chunk: Chunk,
@@ -221,8 +221,8 @@ def _citation(
     *,
     links_files: bool,
 ) -> Citation:
-    """Place the words in their document: spans count characters of the document's text."""
-    # Passages of external retrievers have no place in the corpus, and chunks of a parent a page of their own.
+    """Return a citation, whose span counts characters of the document's text."""
+    # Passages of external retrievers have no place in the corpus.
     path = place.path or chunk.source
     page = chunk.page if place.page is None else place.page
     start, end = excerpt["start"] + record.start, excerpt["start"] + record.end

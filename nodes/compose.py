@@ -1,4 +1,4 @@
-"""The draft without a model, for the steps that may have to do without: the best passages, whole."""
+"""The draft without a model: the best passages, whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def compose_draft(state: State, turn: Turn) -> Draft:
-    """Write down the passages that match best; none where the windows hold none."""
+    """Return the best-matching passages as a draft; an empty draft if the windows hold none."""
     from anabranch.extracts.best_passages import best_passages
     from anabranch.extracts.composition import list_excerpts, mark_best, write_passages
 
@@ -26,7 +26,7 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
         return NO_DRAFT
     question = respell_question(state["turn"]["standalone_question"], state["queries"])
     idf = await idf_of(corpus, [question], turn.scope)
-    # Another embedder may be a server's, at a price.
+    # Another embedder may be a paid service.
     by_meaning = corpus.embedder.name in CALIBRATED
     passages = await mark_best(passages, question, idf, corpus, by_meaning=by_meaning)
     answer = await write_passages(passages, state["turn"]["question"], corpus, turn.scope, is_weak=is_weak(state))
@@ -36,19 +36,19 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
 
 
 async def current_draft(state: State, turn: Turn) -> Draft:
-    """Return the draft; it is written anew where a passage of it was removed, or hidden from the caller, meanwhile."""
+    """Return the draft; write it again if a passage of it was removed or hidden from the caller since."""
     ids = {each["id"] for each in state["draft"].get("shown", [])}
     chunks = await turn.chunks(list(ids))
     return state["draft"] if ids <= chunks.keys() else await compose_draft(state, turn)
 
 
 def is_weak(state: State) -> bool:
-    """Tell whether it is more likely than not that the passages do not answer."""
+    """Tell whether the passages more likely than not do not answer the question."""
     return state["evidence"]["scores"].get("confidence", 1.0) < WEAK
 
 
 async def _read_leaves(state: State, turn: Turn) -> list[Chunk]:
-    """Return the leaves that were found, best first, of the passages in the windows: those have no duplicates."""
+    """Return the leaves of the passages in the windows, best first, without duplicates."""
     packed = {excerpt["id"] for window in state["windows"] for excerpt in window}
     kept = {leaf for passage in state["passages"] if passage["id"] in packed for leaf in passage["leaves"]}
     ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]

@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError
-from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
+from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent_turns, transcript
 from anabranch.retrieval.question_words import TOGETHER
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.text.phrases import greeting_reply, without_courtesy
 from anabranch.types import Query
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from anabranch.models.chat import Chat
 
-# Of the conversation that a follow-up is understood from, newest turns first.
+# Most tokens of the conversation that the model gets, newest turns first.
 HISTORY_TOKENS = 1000
 NOTHING_FOUND = "(not found in the documents)"
 
@@ -31,8 +31,7 @@ NOTHING_FOUND = "(not found in the documents)"
 async def condense(state: RetrievalState, turn: Turn) -> Update:
     """Rewrite the question from the conversation; on a first turn there is nothing to do.
 
-    The question as asked stays a query of its own: a rewrite can lose what mattered, and where no model says what the
-    question is about, it may be about nothing that was said before.
+    The original question stays a query of its own: a rewrite can lose what mattered, or add what does not belong to it.
     """
     # The messages keep the courtesies around a question.
     asked = without_courtesy(state["turn"]["question"])
@@ -42,7 +41,7 @@ async def condense(state: RetrievalState, turn: Turn) -> Update:
         return {"queries": queries}
     turn.count(turns=len(history))
     chat = await turn.chat()
-    # What stands where no model is asked, or its reply is of no use.
+    # Used if no model is asked, or its reply is of no use.
     standalone = together = follow_up(asked, history)
     if chat is not None and turn.budget.allows():
         read = await _select_recent(turn, history)
@@ -56,25 +55,25 @@ async def condense(state: RetrievalState, turn: Turn) -> Update:
     if is_condensed:
         kind = TOGETHER if standalone == together else "condensed"
         queries.insert(0, Query(text=standalone, weight=1.0, kind=kind))
-        queries[1]["weight"] = 0.5  # half of it is in the other one: what it asks for alone is found by both
+        queries[1]["weight"] = 0.5  # its words are in the condensed query, too
     turn.count(condensed=is_condensed)
     return {"turn": {**state["turn"], "standalone_question": standalone}, "queries": queries}
 
 
 async def _select_recent(turn: Turn, history: list[ConversationTurn]) -> list[ConversationTurn]:
-    """Return the last turns of the conversation that there is room for."""
+    """Return the last turns of the conversation that fit."""
     embedder = (await turn.corpus()).embedder
 
     def count(text: str) -> int:
-        return at_most(text, embedder.count([text])[0])
+        return bound_tokens(text, embedder.count([text])[0])
 
-    return await asyncio.to_thread(recent, history, HISTORY_TOKENS, count)
+    return await asyncio.to_thread(recent_turns, history, HISTORY_TOKENS, count)
 
 
 async def _ask(chat: Chat, turn: Turn, history: list[ConversationTurn], asked: str, fallback: str) -> str:
     if not history:
         return fallback
-    # A question is short: a longer reply is refused as none (`condense_reply`), so nobody pays for it.
+    # A question is short, and `condense_reply` refuses a longer reply.
     reply = await chat.ask(turn.settings.condense_prompt, transcript(history, asked), max_tokens=200)
     return condense_reply(reply, asked, history)
 
@@ -87,7 +86,7 @@ def _pair_messages(messages: Sequence[AnyMessage]) -> list[ConversationTurn]:
         if isinstance(message, HumanMessage):
             question = "" if greeting_reply(message.text) else without_courtesy(message.text)
         elif isinstance(message, AIMessage) and question:
-            # What an abstention shows of the documents is no answer to go on from.
+            # An abstention shows passages, which are no answer.
             abstained = message.response_metadata.get("abstained")
             turns.append(ConversationTurn(question=question, answer=NOTHING_FOUND if abstained else message.text))
             question = ""

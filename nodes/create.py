@@ -1,4 +1,4 @@
-"""Write the first answer: with a model from the first window, without one from the best passages, whole."""
+"""Write the first answer: with a model from the first window, or else the best passages, whole."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ async def create(state: State, turn: Turn) -> Update:
         turn.count(by="compose")
         return {"draft": await compose_draft(state, turn)}
     passages = await wrap_window(turn, state["windows"][0])
-    # Their documents were changed or removed since the search.
     if not passages:
         skip_window(turn, 1)
         turn.count(by="none")
@@ -68,12 +67,12 @@ async def create(state: State, turn: Turn) -> Update:
         turn.degraded("create", error)
         turn.count(by="compose")
         why = "the model failed: the passages that match best are shown"
-        # What the model wrote before it broke off is no part of this answer, so that the draft has no message yet.
+        # The model's incomplete text is no part of this answer, so the draft has no message yet.
         return {
             "draft": await compose_draft(state, turn),
             "route": {"name": "compose", "reasons": [*state["route"]["reasons"], why]},
         }
-    # A first window that tells nothing is no draft to show: the next one may tell.
+    # A refusal of the first window is not shown: the next window may hold the answer.
     if will_refine and not await asyncio.to_thread(is_refusal, MARKER.sub("", draft["answer"])):
         shown, _ = without_instructions(draft["answer"], instructions(turn.settings), [passages, question])
         turn.show(step="create", status="draft", answer=shown)
@@ -84,7 +83,7 @@ async def create(state: State, turn: Turn) -> Update:
 async def _write_answer(
     turn: Turn, chat: Chat, passages: str, question: str, on_begin: Callable[[], object], *, again: bool
 ) -> Draft:
-    """Let the model write the answer into the message that the reader sees.
+    """Stream the model's answer as the message that the reader sees.
 
     Raises:
         ModelError: It failed, or its reply holds no answer.

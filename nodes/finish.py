@@ -1,4 +1,4 @@
-"""End a turn: the answer becomes a message with its sources, and what callers are given is made of the records."""
+"""End a turn: append the answer as a message with its sources, and derive the result for the caller."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from anabranch.types import (
 
 
 async def finish(state: State, turn: Turn) -> Update:
-    """Append the answer to the conversation; its sources travel with the message."""
+    """Append the answer, with its sources, to the conversation."""
     refused = _all_refused(turn.settings.model, state["trace"], state["degraded"])
     degraded, check = [*state["degraded"], *refused], state["check"]
     result = derive_result(state)
@@ -55,12 +55,12 @@ async def finish(state: State, turn: Turn) -> Update:
         },
     )
     turn.count_answer(check, route=state["route"]["name"], degraded=len(degraded))
-    # The draft was checked by now, and what is left of it is the answer.
+    # The answer replaces the draft.
     return {"messages": [message], "degraded": refused, "draft": NO_DRAFT, **result}
 
 
 def derive_result(state: Mapping[str, Any]) -> Update:
-    """Return what callers are given beside the answer, of a turn that may have ended early."""
+    """Return the result beside the answer, also for a turn that ended early."""
     check: AnswerCheck = state.get("check") or NOT_CHECKED
     citations: list[Citation] = []
     unconfirmed: list[UnconfirmedClaim] = []
@@ -87,7 +87,7 @@ def derive_result(state: Mapping[str, Any]) -> Update:
 
 
 def _audited(result: Update, check: AnswerCheck, degraded: Sequence[Degraded]) -> dict[str, Any]:
-    """Return what the audit log says of an answer: what it cites, and how far that supports it."""
+    """Return what the audit log records of an answer: its sources, and its grades."""
     cited = {each["chunk_id"]: each["source"] for each in result["citations"]}
     return {
         "cited": [{"passage": key, "source": source} for key, source in cited.items()],
@@ -99,7 +99,7 @@ def _audited(result: Update, check: AnswerCheck, degraded: Sequence[Degraded]) -
 
 
 def _all_refused(model: str | None, trace: Sequence[Step], degraded: Sequence[Degraded]) -> list[Degraded]:
-    """Warn once if no request of the turn was answered: then the configuration is wrong, not a single step."""
+    """Return a warning if every request of the turn was refused: then the configuration is wrong."""
     asked = Counter(step["node"] for step in trace if step["calls"])
     refused = Counter(
         item["step"].partition(":")[0] for item in degraded if item.get("code") == RequestRefusedError.code
@@ -116,7 +116,7 @@ _SHOWN = frozenset(
 
 
 def _sources(citations: Sequence[Citation]) -> list[dict[str, Any]]:
-    """Return one entry per marker: what a reader needs to look it up."""
+    """Return one entry per marker, with what a reader needs to find the source."""
     return [
         {name: value for name, value in each.items() if name in _SHOWN} | {"quote": each["quote"][:LONGEST]}
         for each in by_marker(citations).values()
@@ -124,7 +124,7 @@ def _sources(citations: Sequence[Citation]) -> list[dict[str, Any]]:
 
 
 def _usage_metadata(usage: dict[str, Any]) -> UsageMetadata | None:
-    """Return the tokens of all model calls of the question, as LangChain's messages have them; None without any."""
+    """Return the tokens of all model calls of the question in LangChain's form; None without any."""
     sent, written = usage["prompt_tokens"], usage["output_tokens"]
     if not sent + written:
         return None

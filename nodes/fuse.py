@@ -13,7 +13,7 @@ from anabranch.errors import OperationError
 from anabranch.retrieval import CORPUS_RETRIEVERS
 from anabranch.retrieval.answerability import CALIBRATED
 from anabranch.retrieval.fusion import fuse as fuse_lists
-from anabranch.retrieval.fusion import with_best_of_each
+from anabranch.retrieval.fusion import promote_best
 from anabranch.retrieval.fusion.completion import complete_lists
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.retrieval.question_words import ALONE, FORM, SPELLING, TOGETHER, has_subject
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from anabranch.agent.nodes.settings import Context
 
 EQUAL = 0.5
-# Cosine of a question with a passage from which it is about that, whatever was asked before. Of a reader's questions
-# about three documents 17 of 27 and 22 of 26 reach it, and of "And when?" and the like none.
+# Least cosine with a passage of a question that is not about the question before it. Of a reader's questions about
+# three documents, 17 of 27 and 22 of 26 reach it, and none such as "And when?".
 STRONG = 0.45
-# How far the best passage has to stand out besides: in a language that the embedder does not know all are near.
+# How far the best passage must stand out, too: in a language that the embedder does not know, all passages are near.
 STANDS_OUT = 0.6
 
 
 async def fuse(state: RetrievalState, turn: Turn) -> Update:
-    """Fuse within each query across retrievers, then across queries; keep ids, scores and ranks, not the lists.
+    """Fuse within each query across retrievers, then across queries; keep ids, scores and ranks.
 
     Raises:
         OperationError: Every retriever failed.
@@ -46,7 +46,7 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
         except OperationError as error:
             turn.degraded("fuse", error.message)
     fused = _fuse(settings, queries, records, found)
-    # No more than somebody looks at: the whole list would be kept in every checkpoint.
+    # No more than the next steps use, because every checkpoint holds them.
     keep = max(settings.rerank_depth if settings.rerank != "none" else 0, settings.top_k)
     best = _best_ranks(good)
     candidates = [
@@ -54,7 +54,7 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
         for rank, (chunk_id, score) in enumerate(zip(fused["ids"][:keep], fused["scores"][:keep], strict=True), start=1)
     ]
     kept = {candidate["id"] for candidate in candidates}
-    # In numbers, for people; a weight that was given needs no reason.
+    # The reasons for the weight, unless it was given.
     weighed = asdict(found[0]) if found and settings.alpha is None else {}
     why = {name: round(value, 2) for name, value in weighed.items()}
     turn.count(lists=len(good) * len(queries), fused=len(fused["ids"]), kept=len(candidates), **why)
@@ -63,7 +63,7 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
         "candidates": candidates,
         "evidence": {**(state.get("evidence") or NO_EVIDENCE), "scores": _evidence_scores(good, queries)},
         "ranked_lists": Overwrite([]),
-        # External passages that fell out are let go, or a thread would keep every one that was ever found.
+        # External passages that were not kept are removed, or a thread would keep all that were ever found.
         "external_passages": Overwrite(
             {key: value for key, value in (state.get("external_passages") or {}).items() if key in kept}
         ),
@@ -74,7 +74,7 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
 
 
 def _drop_failed(turn: Turn, retrieved: list[Retrieved]) -> list[Retrieved]:
-    """Return the records of the retrievers that worked, and say which failed."""
+    """Return the records of the retrievers that worked, and report those that failed."""
     failures = [(f"retrieve:{each['retriever']}", each["error"]) for each in retrieved if each["error"] is not None]
     good = [record for record in retrieved if record["error"] is None]
     if not good:
@@ -89,16 +89,16 @@ def _drop_failed(turn: Turn, retrieved: list[Retrieved]) -> list[Retrieved]:
 async def _drop_former(
     turn: Turn, queries: list[Query], records: list[Retrieved]
 ) -> tuple[list[Query], list[Retrieved]]:
-    """Leave out the question before where this one has a subject, and finds a strong match alone."""
+    """Leave out the previous question if this one has a subject, and a strong match by itself."""
     dense = next((record["lists"] for record in records if record["retriever"] == "dense"), [])
     if queries[0]["kind"] != TOGETHER or not dense or not _is_strong(dense[1]):
         return queries, records
     if not has_subject(queries[1]["text"], language_of(queries[0]["text"], "english")):
         return queries, records
-    # Of another embedder the cosines lie elsewhere.
+    # The thresholds hold only for the calibrated embedders.
     if (await turn.corpus()).embedder.name not in CALIBRATED:
         return queries, records
-    # What was respelt is both questions.
+    # A respelt query consists of both questions.
     kept = [at for at, query in enumerate(queries) if query["kind"] not in (TOGETHER, SPELLING, FORM)]
     alone = [Query(text=queries[1]["text"], weight=1.0, kind=queries[1]["kind"]), *(queries[at] for at in kept[1:])]
     return alone, [{**record, "lists": [record["lists"][at] for at in kept]} for record in records]
@@ -111,7 +111,7 @@ def _is_strong(ranked: RankedList) -> bool:
 def _fuse(
     settings: Context, queries: list[Query], records: list[Retrieved], found: list[QuestionEvidence]
 ) -> RankedList:
-    # A weight for each query: its own words decide how far either retriever is to be trusted.
+    # Each query has its own weights.
     chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
     alphas = chosen if settings.alpha is None else [settings.alpha] * len(queries)
     retrievers = [record["retriever"] for record in records]
@@ -122,9 +122,9 @@ def _fuse(
         weights=weights,
         method=settings.fusion,
     )
-    # The question's own lists; one that was switched off has no say.
+    # The question's own lists, without those of weight 0.
     heard = [record["lists"][0] for record, weight in zip(records, weights[0], strict=True) if weight]
-    return with_best_of_each(fused, heard)
+    return promote_best(fused, heard)
 
 
 def _retriever_weights(retrievers: list[str], alpha: float) -> list[float]:
@@ -147,13 +147,13 @@ def _best_ranks(records: list[Retrieved]) -> dict[str, dict[str, int]]:
 
 
 def _evidence_scores(records: list[Retrieved], queries: list[Query]) -> dict[str, float]:
-    """Keep what `grade` needs of the lists: each retriever's best score for the question, and how far they agree.
+    """Return what `grade` needs of the lists: each retriever's best score for the question, and their agreement.
 
     For a question that is searched for together with the previous one, also its own best cosine.
     """
     first = {record["retriever"]: record["lists"][0] for record in records if record["lists"]}
     scores = {retriever: round(_top(ranked), 4) for retriever, ranked in first.items()}
-    # A follow-up brings in the question before it, which had evidence: its own is judged apart.
+    # The previous question had evidence, so the follow-up is also judged alone.
     if queries[0]["kind"] == TOGETHER and "dense" in first:
         alone = next(record["lists"][1] for record in records if record["retriever"] == "dense")
         scores[ALONE] = round(_top(alone), 4)

@@ -1,4 +1,4 @@
-"""Gather partial answers: leave out those that found nothing, and put the others into groups to be joined."""
+"""Gather partial answers: leave out unsupported ones, and put the others into groups to be joined."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from anabranch.synthesis.budget import group
 from anabranch.synthesis.context_window import measure_envelope
 from anabranch.synthesis.drafts import join_drafts
 from anabranch.synthesis.near_duplicates import Duplicates
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import NO_DRAFT, Draft, Partial
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
 
-# Share of the best score that a partial answer needs to stand beside it.
+# Share of the best score that a partial answer needs to be kept.
 NEARLY = 0.8
 
 
-_UNREAD = "no window could be read by the model; the passages that match best are shown"
+_UNREAD = "the model could read no window; the passages that match best are shown"
 
 
 async def gather(state: State, turn: Turn) -> Update:
-    """Plan the next level of the tree, or end it where one answer is left or the rest cannot be joined."""
+    """Plan the next level of the tree, or end it if one answer is left or the rest cannot be joined."""
     level = max((partial["level"] for partial in state["partials"]), default=0)
     chat = await turn.chat()
-    # A model that is asked plainly is not asked to choose: the best placed answers stand one after the other.
+    # A model that is not asked for markers does not join: the best answers stand one after the other.
     plain = chat is None or not asks_for_markers(turn.settings, chat)
     parts = _choose([part for part in state["partials"] if part["level"] == level], NEARLY if plain else 0.0)
     question = state["turn"]["standalone_question"]
@@ -56,11 +56,11 @@ async def gather(state: State, turn: Turn) -> Update:
 def _choose(parts: list[Partial], least: float) -> list[Partial]:
     """Return the supported answers with at least the share `least` of the best score, in reading order.
 
-    If none is supported, the first one is taken, so that the reader sees what the model wrote.
+    If none is supported, return the first one, so that the reader sees what the model wrote.
     """
     best = max((part["score"] for part in parts), default=0.0)
     good = [part for part in parts if part["score"] and part["score"] >= least * best] if best else parts[:1]
-    # Of answers that say the same the best placed one stays.
+    # Of duplicate answers, the best one stays.
     duplicates = Duplicates()
     good.sort(key=lambda part: part["score"], reverse=True)
     new = [part for part in good if duplicates.find(str(part["index"]), part["draft"]["answer"]) is None]
@@ -68,13 +68,13 @@ def _choose(parts: list[Partial], least: float) -> list[Partial]:
 
 
 async def _group(turn: Turn, chat: Chat, question: str, parts: Sequence[Partial]) -> list[list[int]]:
-    """Group neighbours, as many as one call can join: `fan_in` at most, and no more than the model has room for."""
+    """Group neighbours, as many as one call can join: at most `fan_in`, and as many as fit the model's context."""
     settings, embedder = turn.settings, (await turn.corpus()).embedder
     room = await measure_room(turn, chat, question)
     answers = [part["draft"]["answer"] for part in parts]
     around = measure_envelope(embedder)
-    sizes = [at_most(text, n) + around for text, n in zip(answers, embedder.count(answers), strict=True)]
-    # Without a known context, what honest replies take: a server that ignores `max_tokens` must not fill the prompt.
+    sizes = [bound_tokens(text, n) + around for text, n in zip(answers, embedder.count(answers), strict=True)]
+    # Without a known context, the usual size of replies: a server that ignores `max_tokens` must not fill the prompt.
     most = room.limit.tokens if room.limit is not None else settings.fan_in * (2 * settings.answer_tokens + around)
     return group(sizes, fan_in=settings.fan_in, room=most)
 

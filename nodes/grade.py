@@ -1,6 +1,6 @@
 """Judge whether to search once more: from scores, and then from a model if `grade` is 'llm'.
 
-No verdict refuses a question for which passages were found: whoever answers reads them.
+No verdict refuses a question for which passages were found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError, SettingsError
 from anabranch.extracts.nearest_passages import select_leaves
 from anabranch.parsing.evidence_verdict import parse_verdict
-from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, either, judge
+from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, judge, judge_either
 from anabranch.retrieval.question_words import (
     ALONE,
     TOGETHER,
@@ -38,21 +38,19 @@ MAX_MISSING = 200
 
 
 async def grade(state: RetrievalState, turn: Turn) -> Update:
-    """Say 'enough', 'thin' or 'nothing', why, and what is missing; a round that brings nothing new ends the search."""
+    """Grade the evidence 'enough', 'thin' or 'nothing', with reasons and what is missing."""
     digest = _digest(state)
     judgement = await _judge_scores(state, turn)
-    # The scores are kept whoever decides: they are shown, and measured.
+    # The scores are kept whatever decides, because they are shown and measured.
     measured = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
     scores, before = {**state["evidence"]["scores"], **measured}, state["evidence"]
     if state["round"] > 1 and before["digest"] == digest:
-        # To ask a model again about the same passages would cost a call, and it might say otherwise.
+        # Asking a model again about the same passages would cost a call, and it may contradict itself.
         reasons = [*before["reasons"], "another round found the same passages"]
         turn.count(verdict=before["verdict"], round=state["round"], unchanged=True)
         return {"evidence": {**before, "reasons": reasons, "scores": scores}}
-    # Without passages there is nothing to answer from, whoever judges.
     if turn.settings.grade == "none" and state["passages"]:
-        judgement = EvidenceJudgement("enough", ("grade: none was asked for",), ())
-    # A model is not asked about no passage.
+        judgement = EvidenceJudgement("enough", ("not graded: the setting `grade` is 'none'",), ())
     by_model = turn.settings.grade == "llm" and judgement.verdict != "nothing"
     if by_model and turn.budget.allows(tokens=turn.settings.window_tokens):
         try:
@@ -82,7 +80,7 @@ async def _judge_scores(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
         words = await map_terms(corpus, question)
         judgement = judge(
             passages=passages,
-            # What a cosine means depends on the embedder; the weights were fitted on the default one's.
+            # The weights were fitted to the cosines of the calibrated embedders.
             cosine=scores.get(score) if corpus.embedder.name in CALIBRATED else None,
             terms=list(words),
             idf=idf,
@@ -93,15 +91,15 @@ async def _judge_scores(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
         return replace(judgement, missing=tuple(dict.fromkeys(missing)))
 
     judgement = await judge_question(question, "dense")
-    # The question before is in front of this one, so its words are among those that were looked up.
+    # The previous question is in front of this one, so its words were looked up, too.
     if queries[0]["kind"] != TOGETHER:
         return judgement
-    return either(await judge_question(without_courtesy(state["turn"]["question"]), ALONE), judgement)
+    return judge_either(await judge_question(without_courtesy(state["turn"]["question"]), ALONE), judgement)
 
 
 async def _find_words(state: RetrievalState, turn: Turn, question: str) -> list[frozenset[str]]:
-    """Return which terms of the question each leaf has that was found."""
-    # The long text of a parent would have words of any question.
+    """Return the terms of the question in each leaf that was found."""
+    # Leaves only: the long text of a parent has words of any question.
     corpus, ids = await turn.corpus(), select_leaves(state["candidates"], state["passages"])
     external = state.get("external_passages") or {}
     own = [chunk_id for chunk_id in ids if chunk_id not in external]
@@ -118,10 +116,10 @@ async def _ask_model(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     if chat is None:
         msg = "grade: llm needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or grade: scores.")
-    # As much as an answer would be written from: a longer prompt would judge passages that nobody reads.
+    # As much as one window: a longer prompt would judge passages that no answer is written from.
     ids = select_leaves(state["candidates"], state["passages"])
     found = await turn.chunks(ids)
-    texts = _within([found[chunk_id] for chunk_id in ids if chunk_id in found], turn.settings.window_tokens)
+    texts = _take_fitting([found[chunk_id] for chunk_id in ids if chunk_id in found], turn.settings.window_tokens)
     passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
     question = state["turn"]["standalone_question"]
     usual = f"{passages}\n\nQuestion: {question}"
@@ -129,15 +127,14 @@ async def _ask_model(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     reply = await chat.ask(system, user, max_tokens=120)
     verdict = parse_verdict(reply)
     if verdict.sufficient is None:
-        # The scores' verdict stands then, and the answer says so.
         msg = "The model's verdict on the evidence could not be read."
         raise ModelError(msg)
     missing = (verdict.missing,) if verdict.missing else ()
     return EvidenceJudgement("enough" if verdict.sufficient else "thin", ("the model's verdict",), missing)
 
 
-def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:
-    """Return the texts of the first leaves that fit a budget of tokens, one at least."""
+def _take_fitting(leaves: Sequence[Chunk], budget: int) -> list[str]:
+    """Return the texts of the first leaves that fit a budget of tokens, at least one."""
     texts: list[str] = []
     for leaf in leaves:
         budget -= leaf.tokens
@@ -149,6 +146,6 @@ def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:
 
 def _digest(state: RetrievalState) -> str:
     """Return a digest of the passages, to recognise a round of search that finds nothing new."""
-    # Sorted: another order of the same passages is nothing new to a judge.
+    # Sorted, because the order does not matter.
     ids = sorted(passage["id"] for passage in state["passages"])
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16]

@@ -10,13 +10,13 @@ from anabranch.synthesis.routing import SYNTHESIS_MODES
 
 
 async def installed(state: State, turn: Turn) -> Update:
-    """Have the mode write the draft; it is given the state and the settings in force, and returns an update.
+    """Let the mode write the draft; it gets the state and the resolved settings, and returns an update with `draft`.
 
-    `texts` holds the passages of all windows by id, also after a resume. What the mode returns has at least `draft`.
+    `texts` holds the passages of all windows by id, also after a resume.
     """
-    # In a thread: its package is imported here, and may take its time.
+    # In a thread, because this imports its package.
     mode = await asyncio.to_thread(SYNTHESIS_MODES.get, turn.settings.synthesis)
-    # Read here and not by the mode: after a resume the untracked channel is empty.
+    # Read here, because the untracked channel is empty after a resume.
     ids = [excerpt["id"] for window in state["windows"] for excerpt in window]
     texts = await turn.chunks(ids)
     await turn.audit("read", texts.values(), step="installed")

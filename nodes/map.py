@@ -17,7 +17,7 @@ from anabranch.types import Excerpt, Left, Partial, TurnRecord
 
 
 class MapTask(TypedDict):
-    """What one map branch is sent; `budget` limits repeated calls for its window."""
+    """Input of one map branch; `budget` limits repeated calls for its window."""
 
     turn: TurnRecord
     index: int
@@ -39,13 +39,13 @@ async def map_window(state: MapTask, turn: Turn) -> Update:
         skip_window(turn, index + 1)
         return {"partials": []}
     try:
-        # The first window has the best passages; the other branches show nothing.
+        # Only the branch of the first window, which has the best passages, shows them.
         async with nullcontext() if index else turn.awaiting_model():
             draft = await write_from_window(turn, chat, passages, question, window=index + 1)
     except ModelError as error:
         turn.degraded(f"map:{index + 1}", error)
         return {"partials": []}
-    # Scored here, where the window's passages are at hand; the step that compares the answers has none.
+    # Scored here, because the step that compares the answers does not read the passages.
     compared, _ = await read_passages(turn, state["excerpts"])
     support = await measure_support(draft["answer"], compared, question)
     partial = Partial(level=0, index=index, draft=draft, group=None, score=round(support.score, 3))

@@ -1,4 +1,4 @@
-"""Replace leaves by their parent where most of its children were retrieved."""
+"""Replace leaves by their parent if most of its children were retrieved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PREVIEW_CHARS = 80
 
 
 async def merge(state: RetrievalState, turn: Turn) -> Update:
-    """Merge upwards over the chunk tree, under the caller's access rules: siblings they may not read stay out."""
+    """Merge upwards over the chunk tree; siblings that the caller may not read are left out."""
     merged, known = await merge_candidates(turn, state["candidates"])
     passages = [
         _passage(known[result.id], result.score, result.because) for result in merged.results if result.id in known
@@ -26,14 +26,14 @@ async def merge(state: RetrievalState, turn: Turn) -> Update:
 
 
 async def merge_candidates(turn: Turn, candidates: Sequence[Candidate]) -> tuple[Merged, dict[str, Chunk]]:
-    """Return the merged passages, which do not depend on the order of the candidates, and the chunks that exist."""
+    """Return the merged passages, whatever the order of the candidates, and the chunks that exist."""
     threshold, window = turn.settings.merge_threshold, turn.settings.window_tokens
     scores = {candidate["id"]: candidate["score"] for candidate in candidates}
     found = await turn.chunks(list(scores))
     around = await ancestry_of(await turn.corpus(), turn.scope, found) if threshold < 1 else Ancestry(found, {})
     known = dict(around.chunks)
     sizes = around.sizes
-    # A chunk that is gone since the search (re-ingested, or out of scope now) has no text to show and is left out.
+    # A chunk that was removed or hidden since the search is left out.
     present = {chunk_id: score for chunk_id, score in scores.items() if chunk_id in known}
     merged = merge_chunks(
         present,
@@ -41,11 +41,11 @@ async def merge_candidates(turn: Turn, candidates: Sequence[Candidate]) -> tuple
         around.children,
         threshold=threshold,
         sizes=sizes,
-        # A parent that no window holds would only be cut to pieces again.
+        # A parent that is larger than a window would be cut to pieces again.
         budget=window,
         room=room_left((sizes[chunk_id] for chunk_id in present), window),
     )
-    # Gaps that were filled in: nobody has read these yet.
+    # Parents and filled gaps were not read yet.
     missing = [result.id for result in merged.results if result.id not in known]
     known |= await turn.chunks(missing) if missing else {}
     return merged, known

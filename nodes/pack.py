@@ -14,7 +14,7 @@ from anabranch.synthesis.drafts import label
 from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import RouteChoice, afford, choose
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import Excerpt
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ async def pack(state: State, turn: Turn) -> Update:
     )
     sources = len({chunk.doc_id for chunk in chunks.values()})
     choice = _choose(state, turn, packed, room, sources=sources, chat=chat)
-    # From the end: the best passages are in the first window.
+    # The last windows are left out, because the best passages are in the first ones.
     read = packed.windows[: len(packed.windows) - choice.unread]
-    windows = _number(read)
-    left_out = _list_left_out([*packed.dropped, *_unread(packed.windows[len(read) :])])
+    windows = _number_pieces(read)
+    left_out = _list_left_out([*packed.dropped, *_drop_windows(packed.windows[len(read) :])])
     _warn_of_unread(turn, packed, choice, left_out)
     turn.count(windows=len(windows), excerpts=sum(map(len, windows)), dropped=left_out)
     if packed.torn:
@@ -55,12 +55,12 @@ async def pack(state: State, turn: Turn) -> Update:
 
 
 async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], room: Room) -> list[PackablePassage]:
-    """Return the passages for packing; for those larger than a window, also where their children begin."""
+    """Return the passages to pack; for those larger than a window, also where their children begin."""
     corpus, window = await turn.corpus(), turn.settings.window_tokens
     passages = [(chunks[each["id"]], each["score"]) for each in state["passages"] if each["id"] in chunks]
     most = window if room.limit is None else min(window, room.limit.tokens)
-    # Only of those that are cut is it asked where their children begin: most passages fit.
-    large = [chunk.chunk_id for chunk, _ in passages if at_most(chunk.text, chunk.tokens) > most]
+    # Children are looked up only for passages that must be cut.
+    large = [chunk.chunk_id for chunk, _ in passages if bound_tokens(chunk.text, chunk.tokens) > most]
     children = await corpus.children(large, turn.scope) if large else {}
     inner = await corpus.chunks([each for ids in children.values() for each in ids], turn.scope) if children else {}
     starts = {parent: tuple(inner[each].start for each in ids if each in inner) for parent, ids in children.items()}
@@ -80,7 +80,7 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
 
 
 def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: int, chat: Chat | None) -> RouteChoice:
-    """Choose by the evidence, then stay within the remaining budget of the question."""
+    """Choose the route by the evidence, within the remaining budget of the question."""
     settings = turn.settings
     choice = choose(
         windows=len(packed.windows),
@@ -89,10 +89,10 @@ def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: in
         synthesis=settings.synthesis,
         has_model=chat is not None,
     )
-    # No more answers in a group than its call has room for, or the tree would be cheaper on paper than in fact.
+    # Groups as small as the context requires, or the tree would seem cheaper than it is.
     whole = room.limit.tokens if room.limit is not None else settings.fan_in * settings.answer_tokens
     prices = Prices(
-        windows=[_tokens(window, room) for window in packed.windows],
+        windows=[_count_tokens(window, room) for window in packed.windows],
         frame=room.frame,
         reply=settings.answer_tokens,
         fan_in=max(2, min(settings.fan_in, whole // settings.answer_tokens)),
@@ -101,13 +101,13 @@ def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: in
     return afford(choice, prices, turn.budget.left, chain=room.chain)
 
 
-def _tokens(window: Window, room: Room) -> int:
-    cost = room.limit.cost if room.limit is not None else at_most
+def _count_tokens(window: Window, room: Room) -> int:
+    cost = room.limit.cost if room.limit is not None else bound_tokens
     return sum(cost(piece.text, piece.tokens) for piece in window)
 
 
-def _number(windows: Sequence[Window]) -> list[list[Excerpt]]:
-    """Number the pieces from 1 through all windows: an answer from several windows cites by one count."""
+def _number_pieces(windows: Sequence[Window]) -> list[list[Excerpt]]:
+    """Number the pieces from 1 through all windows, because an answer may cite several windows."""
     numbered: list[list[Excerpt]] = []
     number = 0
     for window in windows:
@@ -118,12 +118,12 @@ def _number(windows: Sequence[Window]) -> list[list[Excerpt]]:
     return numbered
 
 
-def _unread(windows: Iterable[Window]) -> list[Dropped]:
+def _drop_windows(windows: Iterable[Window]) -> list[Dropped]:
     return [Dropped(piece.id, piece.start, piece.end, "not_read") for window in windows for piece in window]
 
 
 def _list_left_out(dropped: Iterable[Dropped]) -> list[dict[str, Any]]:
-    """Return each passage that was left out with its reason, once however many pieces it came in."""
+    """Return each passage that was left out, with the reason; the pieces of a passage are joined."""
     spans: dict[tuple[str, str], list[int]] = {}
     for item in dropped:
         span = spans.setdefault((item.id, item.reason), [item.start, item.end, 0])
@@ -135,7 +135,7 @@ def _list_left_out(dropped: Iterable[Dropped]) -> list[dict[str, Any]]:
 
 
 def _warn_of_unread(turn: Turn, packed: Packed, choice: RouteChoice, left_out: Sequence[Mapping[str, Any]]) -> None:
-    """Say what was not read, in one warning for each cause; the trace names each passage."""
+    """Report what was not read, in one warning for each cause; the trace names each passage."""
     no_room = [item for item in left_out if item["why"] in ("over_limit", "over_budget")]
     if no_room:
         turn.degraded("pack", f"no room for {len(no_room)} passages (window_tokens={turn.settings.window_tokens})")

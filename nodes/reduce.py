@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 class ReduceTask(TypedDict):
-    """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one.
-
-    `budget` limits repeated calls.
-    """
+    """Input of one reduce branch; `last` says that it writes the final answer, `budget` limits repeated calls."""
 
     turn: TurnRecord
     level: int
@@ -40,9 +37,9 @@ class ReduceTask(TypedDict):
 
 
 async def reduce(state: ReduceTask, turn: Turn) -> Update:
-    """Write one answer from a group of partial answers; the last one is streamed, and no part is lost on a failure."""
+    """Write one answer from a group of partial answers; on a failure, the parts stand one after the other."""
     chat = await turn.chat()
-    # What the reader may have seen of an answer that is not taken is no part of this one: it has no message.
+    # This draft has no message: text that was streamed of a rejected answer is no part of it.
     draft = join_drafts(state["drafts"])
     hold_repeats(turn.budget.left)
     if chat is not None:
@@ -55,16 +52,16 @@ async def reduce(state: ReduceTask, turn: Turn) -> Update:
 
 
 async def _join(state: ReduceTask, turn: Turn, chat: Chat) -> Draft | None:
-    """Let the model join the answers; return None where it refuses.
+    """Let the model join the answers; return None if it refuses.
 
     Raises:
-        ModelError: The model failed, or wrote nothing that the parts say.
+        ModelError: The model failed, or its answer is not supported by the parts.
     """
     drafts, question, settings = state["drafts"], state["turn"]["standalone_question"], turn.settings
     answers = [(number, "partial answer", draft["answer"]) for number, draft in enumerate(drafts, start=1)]
     user = fill_prompt(wrap(answers, new_nonce()), question, settings.reduce_prompt)
     if state["last"]:
-        # The parts are a model's words, too: an instruction in one of them is no reason to repeat it.
+        # A model wrote the parts, so words of the instructions in them may not be repeated.
         message_id, given = state["message_id"], [question]
         reply = await write_live(turn, chat, GUARD, user, message_id=message_id, given=given, takes_part=False)
     else:
@@ -73,12 +70,12 @@ async def _join(state: ReduceTask, turn: Turn, chat: Chat) -> Draft | None:
     joined = read_draft(reply, window=window, instructions=instructions(settings), question=question)
     if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
         return None
-    # The parts' markers are all that leads back to the passages: an answer without any could not be checked.
+    # The claim check needs the parts' markers to find the passages.
     is_lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
     from anabranch.citations.passage_text import PassageText
 
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
     if is_lost or not (await measure_support(joined["answer"], parts)).found:
-        msg = "The joined answer names no passage, or says nothing of its parts; they stand one after the other."
+        msg = "The joined answer cites no passage, or is not supported by its parts; these stand one after the other."
         raise ModelError(msg)
     return {**joined, "message_id": state["message_id"]} if state["last"] else joined

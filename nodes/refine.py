@@ -17,7 +17,7 @@ from anabranch.agent.nodes.writing import (
 )
 from anabranch.agent.prompts import GUARD
 from anabranch.errors import ModelError
-from anabranch.parsing import Action, appended, read_revision
+from anabranch.parsing import Action, append_text, read_revision
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import hold_repeats
 from anabranch.synthesis.context_window import count_tokens
@@ -65,7 +65,7 @@ async def _revise(state: State, turn: Turn, chat: Chat, passages: str) -> tuple[
     """Ask the model; replace an unsupported answer, and never replace a supported one by a less supported text."""
     draft, question, settings = state["draft"], state["turn"]["standalone_question"], turn.settings
     number = draft["window"] + 1
-    # All that the answer may rest on by now: the windows that were read before, and this one.
+    # The answer may rest on any window up to this one.
     excerpts = [excerpt for window in state["windows"][:number] for excerpt in window]
     compared, _ = await read_passages(turn, excerpts)
 
@@ -83,16 +83,16 @@ async def _revise(state: State, turn: Turn, chat: Chat, passages: str) -> tuple[
     reply = await chat.ask(GUARD, user, max_tokens=settings.answer_tokens)
     action, text = await asyncio.to_thread(read_revision, reply, draft["answer"])
     after = await support(text) if text else 0.0
-    # What is written anew takes the place of the answer only if it is supported at least as well.
+    # A revised answer must be supported at least as well.
     if not after or (action == "revise" and after < before):
         return "keep", {**draft, "window": number, "keeps": draft["keeps"] + 1}
-    answer = text if action == "revise" else appended(draft["answer"], text)
+    answer = text if action == "revise" else append_text(draft["answer"], text)
     await _check_room(turn, answer)
     return action, {**draft, "answer": answer, "window": number, "keeps": 0}
 
 
 async def _check_room(turn: Turn, answer: str) -> None:
-    """Refuse an answer longer than `answer_tokens`, because only so much room is kept for it beside a window.
+    """Refuse an answer longer than `answer_tokens`, which is the room kept for it beside a window.
 
     Raises:
         ModelError: The answer is longer.

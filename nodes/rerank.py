@@ -25,10 +25,10 @@ async def rerank(state: RetrievalState, turn: Turn) -> Update:
     reranker, judged = await turn.reranker(), fused[: settings.rerank_depth]
     if reranker.needs_chat:
         calls = reranker.chat_calls(len(judged))
-        if not turn.budget.allows(calls=calls, tokens=sum(chunk.tokens for chunk in _present(judged, texts))):
+        if not turn.budget.allows(calls=calls, tokens=sum(chunk.tokens for chunk in _list_present(judged, texts))):
             skipped = f"{calls} calls would leave none for the answer"
             return await _keep_best(turn, fused, texts, "none", skipped=skipped)
-    await turn.audit("read", _present(judged, texts), step="rerank")
+    await turn.audit("read", _list_present(judged, texts), step="rerank")
     try:
         async with turn.awaiting_model():
             ranked = await _rank(state["turn"]["standalone_question"], fused, judged, texts, reranker)
@@ -43,12 +43,12 @@ async def _keep_best(
 ) -> Update:
     """Return the update with the best candidates; `by` names the reranker that ordered them."""
     kept = candidates[: turn.settings.top_k]
-    await turn.audit("found", _present(kept, texts))
+    await turn.audit("found", _list_present(kept, texts))
     turn.count(by=by, kept=len(kept), **counts)
     return {"candidates": kept, "texts": texts}
 
 
-def _present(candidates: Sequence[Candidate], texts: Mapping[str, Chunk]) -> list[Chunk]:
+def _list_present(candidates: Sequence[Candidate], texts: Mapping[str, Chunk]) -> list[Chunk]:
     return [texts[candidate["id"]] for candidate in candidates if candidate["id"] in texts]
 
 
@@ -69,10 +69,10 @@ async def _rank(
     if not scores:
         msg = f"The reranker {reranker.name!r} judged none of the passages: its reply could not be read."
         raise ModelError(msg)
-    # A reranker that was not trained for it moves the fused order a little, and does not decide alone.
+    # A reranker that was not trained for relevance only adjusts the fused order.
     if reranker.share < 1:
         scores = _blend(scores, [candidate["score"] for candidate in fused], reranker.share)
-    # What was not judged goes before what does not help; on a scale without such a point it goes last.
+    # Unjudged passages come before irrelevant ones, or last if the scale does not say what is irrelevant.
     floor = reranker.floor if reranker.floor is not None else min(scores.values()) - 1.0
     ranked = rank_by_relevance([candidate["id"] for candidate in fused], scores, floor=floor)
     by_id = {candidate["id"]: candidate for candidate in fused}
@@ -92,9 +92,9 @@ def _blend(judged: Mapping[int, float], fused: Sequence[float], share: float) ->
 def rank_by_relevance(ids: Sequence[str], scores: Mapping[int, float], *, floor: float = 0.0) -> RankedList:
     """Order passages by relevance, equal relevance in prior order; no passage is lost.
 
-    A passage without a judgement comes after those judged above `floor`, in prior order: a model lists the best first
-    and leaves out what does not help, so its silence says a little. It comes before those judged at the floor or below:
-    a reply that was cut off is silent too, while a low score is a verdict.
+    Unjudged passages come after those judged above `floor`, in prior order: a model lists the best first and leaves out
+    what does not help. They come before those judged at the floor or below: the reply may have been cut off, while a
+    low score is a verdict.
 
     Args:
         ids: Chunk ids in prior order, best first.
@@ -103,7 +103,7 @@ def rank_by_relevance(ids: Sequence[str], scores: Mapping[int, float], *, floor:
     """
 
     def order(index: int) -> tuple[float, bool, int]:
-        # False sorts before True: silence before an explicit "does not help".
+        # False sorts before True: unjudged before irrelevant.
         return (-scores.get(index, floor), index in scores, index)
 
     places = sorted(range(len(ids)), key=order)

@@ -13,10 +13,10 @@ from anabranch.agent.nodes.state import Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import SettingsError, UserError
 from anabranch.retrieval import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS, READER, RETRIEVERS
-from anabranch.retrieval.fusion.score_normalization import sound
+from anabranch.retrieval.fusion.score_normalization import repair_list
 from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Outlines
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import Arm, Left, RankedList, Retrieved, Text, TurnRecord
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RetrieveTask(TypedDict):
-    """What one retrieval branch is sent; `budget` only if its retriever asks the chat model."""
+    """Input of one retrieval branch; it has a `budget` only if its retriever asks the chat model."""
 
     turn: TurnRecord
     retriever: str
@@ -35,9 +35,9 @@ class RetrieveTask(TypedDict):
 
 
 async def retrieve(state: RetrieveTask, turn: Turn) -> Update:
-    """Search with one retriever; a branch that fails returns an error record, so that the others go on.
+    """Search with one retriever; a branch that fails returns an error record, so that the others continue.
 
-    What the user configured wrongly is raised: an unknown retriever, a malformed filter, a missing key.
+    Mistakes in the configuration are raised: an unknown retriever, a malformed filter, a missing key.
     """
     retriever = state["retriever"]
     external: dict[str, dict[str, Any]] = {}
@@ -58,10 +58,10 @@ async def retrieve(state: RetrieveTask, turn: Turn) -> Update:
 
 
 async def _search(state: RetrieveTask, turn: Turn) -> list[RankedList]:
-    """Search with a retriever of the corpus; say which scripts its embedder cannot read.
+    """Search with a retriever of the corpus; report scripts that its embedder cannot read.
 
-    Such a query is searched for only by BM25: its nearest vectors are arbitrary, and would be taken for evidence.
-    If BM25 is not among the retrievers, the vectors are used nevertheless.
+    Queries in such a script are searched for only by BM25, because their nearest vectors are arbitrary. If BM25 is not
+    among the retrievers, the vectors are used nevertheless.
     """
     corpus, retriever, texts = await turn.corpus(), state["retriever"], state["query_texts"]
     unread = [""] * len(texts)
@@ -69,13 +69,12 @@ async def _search(state: RetrieveTask, turn: Turn) -> list[RankedList]:
         from anabranch.models.embedder import unread_script
 
         unread = await asyncio.to_thread(lambda: [unread_script(corpus.embedder, text) for text in texts])
-    # Where nothing searches by words, near for no reason is better than nothing; and it is said.
     is_alone = "bm25" not in turn.settings.retrievers
     asked = [text for text, script in zip(texts, unread, strict=True) if is_alone or not script]
     found = iter(await corpus.search(cast("Arm", retriever), asked, turn.settings.depth, turn.scope))
-    lists = [sound(next(found)) if is_alone or not script else RankedList(ids=[], scores=[]) for script in unread]
+    lists = [repair_list(next(found)) if is_alone or not script else RankedList(ids=[], scores=[]) for script in unread]
     instead = "add bm25 to `retrievers`" if is_alone else "searched by words alone"
-    # Once for each script, however many queries there are.
+    # Reported once for each script.
     for script in dict.fromkeys(script for script in unread if script):
         reason = f"the embedder {corpus.embedder.name} does not read {script} letters: {instead}"
         turn.degraded(f"retrieve:{retriever}", reason)
@@ -83,10 +82,7 @@ async def _search(state: RetrieveTask, turn: Turn) -> list[RankedList]:
 
 
 async def _read(state: RetrieveTask, turn: Turn) -> list[RankedList]:
-    """Have the chat model read the corpus for the question, the first query; its list is used for every query.
-
-    Reading again for each further query would multiply the calls and add nothing.
-    """
+    """Let the chat model read the corpus for the question, the first query; its list is used for every query."""
     from anabranch.models.rerankers.rerank_calls import judge_all, reply_tokens, user_text
     from anabranch.retrieval.llm_retriever import BATCH, MOST_CALLS, Reach, read_all
 
@@ -98,10 +94,10 @@ async def _read(state: RetrieveTask, turn: Turn) -> list[RankedList]:
     corpus, prompt = await turn.corpus(), turn.settings.retrieve_prompt
 
     async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
-        # Reckoned before the calls: a corpus that grew must not take what the answer needs.
+        # Counted before the calls, so that a large corpus leaves enough for the answer.
         sent = [f"{prompt}\n{user_text(question, batch)}" for batch in batches]
         read = await asyncio.to_thread(corpus.embedder.count, sent)
-        tokens = sum(at_most(text, count) for text, count in zip(sent, read, strict=True))
+        tokens = sum(bound_tokens(text, count) for text, count in zip(sent, read, strict=True))
         replies = sum(reply_tokens(len(batch)) for batch in batches)
         turn.budget.take(calls=len(batches), tokens=tokens + replies)
         return await judge_all(chat, prompt, question, batches, gate)
@@ -114,12 +110,12 @@ async def _read(state: RetrieveTask, turn: Turn) -> list[RankedList]:
 
 
 async def _ask_external(state: RetrieveTask, turn: Turn) -> tuple[list[RankedList], dict[str, dict[str, Any]]]:
-    """Ask a LangChain retriever; return its lists, and the passages in them, which no corpus has."""
+    """Ask a LangChain retriever; return its lists, and their passages, which are in no corpus."""
     from anabranch.retrieval.langchain_retriever import external_lists
 
     name = state["retriever"]
     count = (await turn.corpus()).embedder.count
-    # In a thread: the package of an installed one is imported here.
+    # In a thread, because this may import a package.
     retriever = await asyncio.to_thread(_find_retriever, name, turn.retrievers)
     lists, passages, failed = await external_lists(retriever, name, state["query_texts"], turn.settings.depth, count)
     for error in failed:
@@ -128,7 +124,7 @@ async def _ask_external(state: RetrieveTask, turn: Turn) -> tuple[list[RankedLis
 
 
 def _find_retriever(name: str, given: Mapping[str, BaseRetriever]) -> BaseRetriever:
-    """Return a retriever by its name: what was given to the graph comes before what is installed."""
+    """Return a retriever by name, given to the graph or installed."""
     from anabranch.retrieval.langchain_retriever import installed_retriever
 
     refuse_unknown([name], given)
@@ -141,7 +137,7 @@ def refuse_unknown(names: Sequence[str], given: Mapping[str, BaseRetriever]) -> 
     Raises:
         SettingsError: There is none of that name.
     """
-    # What is given to the graph comes before what is installed under the same name.
+    # Retrievers given to the graph take precedence over installed ones of the same name.
     known: list[str] = [*BUILT_IN_RETRIEVERS, *given]
     known += [name for name in RETRIEVERS.names if name not in known]
     for name in names:

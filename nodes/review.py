@@ -1,7 +1,7 @@
 """Pause for a person: to change the queries before the search, or the passages before the answer.
 
-Whether to pause is decided by an edge, never in here: a resumed run often comes without its context, and an `if` around
-`interrupt` would then drop the person's reply.
+An edge decides whether to pause, never a node: a resumed run often has no context, and an `if` around `interrupt` would
+then drop the person's reply.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from anabranch.errors import SettingsError
 from anabranch.types import Passage, Query
 
 MAX_QUERIES = 32
-# Each try is a pause in the same step, which LangGraph runs through again from the first one.
+# Each try is another pause in the same step, which LangGraph runs again from its start.
 MAX_TRIES = 20
 
 
 def review_queries(state: RetrievalState) -> Update:
     """Show the queries; resume with true to accept, or with a list of texts to search for instead."""
-    shown = {
+    request = {
         "review": "queries",
         "question": state["turn"]["question"],
         "queries": [query["text"] for query in state["queries"]],
     }
-    texts = _reply(shown, "queries", None)
+    texts = _reply(request, "queries", None)
     if texts is None:
         return {}
     known = {query["text"]: query for query in state["queries"]}
@@ -42,29 +42,29 @@ def review_sources(state: State) -> Update:
         {key: value for key, value in passage.items() if key in ("id", "source", "page", "preview", "score")}
         for passage in state["passages"]
     ]
-    shown = {"review": "sources", "question": state["turn"]["question"], "passages": offered}
-    ids = _reply(shown, "sources", by_id)
+    request = {"review": "sources", "question": state["turn"]["question"], "passages": offered}
+    ids = _reply(request, "sources", by_id)
     return {} if ids is None else {"passages": [by_id[chunk_id] for chunk_id in ids]}
 
 
-def _reply(shown: dict[str, Any], what: str, known: Mapping[str, Any] | None) -> list[str] | None:
+def _reply(request: dict[str, Any], what: str, known: Mapping[str, Any] | None) -> list[str] | None:
     """Pause until there is a usable reply; after an unusable one, pause again and say what was wrong with it.
 
-    An error instead would end the run with the bad reply kept as the answer to this pause, and no way to give another.
+    An error would end the run and keep the bad reply, with no way to give another.
 
     Returns:
-        The texts, or None where everything was accepted.
+        The texts, or None if everything was accepted.
     """
     problem = ""
     for _ in range(MAX_TRIES):
-        reply = interrupt({**shown, **({"problem": problem} if problem else {})})
+        reply = interrupt({**request, **({"problem": problem} if problem else {})})
         if reply is True or reply == "ok":
             return None
         texts = _texts(reply, what)
         unknown = [text for text in texts or [] if known is not None and text not in known]
         if texts and not unknown:
             return texts
-        problem = f"These were not offered: {unknown[:3]!r}." if unknown else f"The reply is no list of {what}."
+        problem = f"These were not offered: {unknown[:3]!r}." if unknown else f"The reply is not a list of {what}."
         problem += f" Resume with true to accept, or with a list of at least one of the {what}."
     msg = f"The review of {what} got {MAX_TRIES} replies that could not be used."
     raise SettingsError(msg, hint="Start the turn again.")

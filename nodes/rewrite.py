@@ -1,6 +1,6 @@
-"""Have a chat model make further search queries; without one, the question alone is searched for.
+"""Let a chat model make further search queries; without one, only the question is searched for.
 
-Pseudo-relevance feedback could make them from the corpus itself. It was measured and left out: docs/adr/0010-fusion.md.
+Pseudo-relevance feedback was measured and left out: docs/adr/0010-fusion.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from anabranch.agent.prompts import QUERY_FORM, REWRITE
 from anabranch.errors import ModelError
 from anabranch.parsing.query_list import parse_queries
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
-from anabranch.retrieval.spelling import corrected, other_forms, respelled
+from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
 from anabranch.types import Query
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     """Add up to `n_queries` - 1 queries to the question; if that fails, only the question is searched for."""
-    # What a person wrote stays in every round: the question, and the queries that they put in its place.
+    # The question, and queries from a review, stay in every round.
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
-    # The question counts, and so does what a person put in its place.
     room = turn.settings.n_queries - len(kept)
     strategy = turn.settings.strategy
     texts: list[str] = []
@@ -38,15 +37,15 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
             turn.degraded("rewrite", error)
     spelling: dict[str, str] = {}
     if kept and not state.get("round"):
-        spelling = await corrected(await turn.corpus(), kept[0]["text"], turn.scope)
-    # Together they weigh as much whether the model wrote one or seven.
+        spelling = await correct_words(await turn.corpus(), kept[0]["text"], turn.scope)
+    # The weight is shared by the model's queries, however many there are.
     weight = turn.settings.variant_weight
     derived = [Query(text=text, weight=weight / len(texts), kind=strategy) for text in texts]
     if spelling:
         text = kept[0]["text"]
         forms = other_forms(text, spelling)
         kind = FORM if len(forms) == len(spelling) else SPELLING
-        kept.append(Query(text=respelled(text, spelling), weight=weight, kind=kind))
+        kept.append(Query(text=replace_words(text, spelling), weight=weight, kind=kind))
         spelling = {word: near for word, near in spelling.items() if word not in forms}
     turn.count(queries=len(kept) + len(derived), kind=strategy if derived else "none")
     if spelling:
@@ -55,7 +54,7 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
 
 
 async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> list[str]:
-    # One prompt of the user's takes the place of that of any strategy: it says what kind of queries it wants.
+    # The user's prompt replaces that of any strategy.
     own, question = turn.settings.rewrite_prompt or REWRITE[strategy], state["turn"]["standalone_question"]
     usual = f"Number of lines: {room}\nQuestion: {question}"
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
@@ -64,7 +63,7 @@ async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, roo
         lines.append(f"Already searched: {'; '.join(list_queries(state['queries']))}")
         missing = await _find_missing(turn, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
-    # For each query, and for what models write around them: a reply that was cut off loses the last query.
+    # Room for each query, and for what models write around them.
     reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
     return parse_queries(reply, limit=room, original=question)
 
@@ -72,8 +71,7 @@ async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, roo
 async def _find_missing(turn: Turn, state: RetrievalState) -> list[str]:
     """Return the words of the question that were not found.
 
-    A judge read passages before it said what is missing, and queries may go to retrievers outside: only the question's
-    own words go on.
+    Only the question's own words: a judge's words may repeat passages, and queries may go to other services.
     """
     corpus = await turn.corpus()
     words = list(dict.fromkeys(WORD.findall(state["turn"]["standalone_question"])))

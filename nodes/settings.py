@@ -1,9 +1,8 @@
-"""How one question is to be answered: every setting a caller may choose, its bounds and the step it belongs to.
+"""The settings of one question: their bounds, defaults and the steps they belong to.
 
-Precedence: explicit value, then what the thread began its turn with, then what the graph was built with, then the
-environment (`ANABRANCH_` and the field's name), then the default here. On a LangGraph server the same model is the
-typed form that Studio shows on each node. Secrets are never settings: providers' keys are read from their own
-environment variables by their own clients.
+Precedence: the call, then the thread, then the graph, then the environment (`ANABRANCH_` and the field's name), then
+the default here. On a LangGraph server, Studio shows the same model as a form on each node. Secrets are never settings:
+the providers' clients read their keys from their own environment variables.
 """
 
 from __future__ import annotations
@@ -40,19 +39,19 @@ if TYPE_CHECKING:
 
     from anabranch.identity.user import User
 
-# The `model` that is looked for on this machine.
+# The value of `model` that means a model of this machine.
 AUTO = "auto"
 
-# Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint.
+# Never kept in a thread: a resumed run gets its access from its caller.
 PRIVATE = frozenset({"access"})
 
 
-def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
+def _convert_path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def _setting(default: Any, description: str, nodes: str = "", kind: str = "", **bounds: Any) -> Any:  # noqa: ANN401
-    """Return a field, as pydantic's Field does; Studio is told the steps it belongs to, and whether it is a prompt."""
+    """Return a pydantic field; for Studio, it names its steps, and whether it is a prompt."""
     extra: dict[str, Any] = {"langgraph_nodes": nodes.split(), **({"langgraph_type": kind} if kind else {})}
     return Field(default=default, description=description, json_schema_extra=extra if nodes else None, **bounds)
 
@@ -66,14 +65,14 @@ def _prompt(node: str, default: str | None, what: str = "Instructions to the mod
 class Context(CheckedSettings):
     """The settings that a caller gives for one run, frozen; `resolve_settings` adds those from other places."""
 
-    corpus: Annotated[str, BeforeValidator(_path), PLACE] = _setting(
+    corpus: Annotated[str, BeforeValidator(_convert_path), PLACE] = _setting(
         DEFAULT_CORPUS,
         "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, s3://BUCKET/PREFIX, or an address of a "
         "store that a package adds.",
         "begin retrieve",
         min_length=1,
     )
-    # From the caller, so that a server can take it from whoever is logged in; the operator may lock it.
+    # A setting, so that a server can take it from the authenticated user; the operator may lock it.
     access: tuple[str, ...] = _setting(
         (),
         "Access tags of the caller; documents with tags are visible only to callers who hold one of them.",
@@ -112,7 +111,7 @@ class Context(CheckedSettings):
         le=3600,
     )
     model_retries: int = _setting(2, "Retries of a call after status 429 or 5xx, or a connection error.", ge=0, le=10)
-    # What is published is of the model; a server of one's own is often started with less.
+    # The published size is that of the model; a local server often has less.
     context_tokens: int | None = _setting(
         None,
         "Context size of the model in tokens, prompt and reply together. If unset, the published size is used.",
@@ -120,7 +119,7 @@ class Context(CheckedSettings):
         ge=256,
         le=100_000_000,
     )
-    # A bound by default, for a corpus that grew and a route that nobody chose.
+    # Bounded by default, because the route is chosen automatically.
     max_model_calls: int = _setting(
         100,
         "Most model calls for one question; how the answer is written is chosen to stay within this limit.",
@@ -139,8 +138,7 @@ class Context(CheckedSettings):
         "rewrite",
     )
     n_queries: int = _setting(4, "Number of search queries, the question included.", "rewrite", ge=1, le=16)
-    # By default the question weighs more than all that was derived from it: rewrites add recall and noise (2603.13301,
-    # 2603.02153), and fusion must not let them outvote the user's own words.
+    # The question weighs more than all further queries: rewrites add recall and noise (2603.13301, 2603.02153).
     variant_weight: float = _setting(
         0.5,
         "Weight of all further queries together; the question weighs 1. With 3, three further queries weigh 1 each.",
@@ -192,7 +190,7 @@ class Context(CheckedSettings):
         le=50,
     )
     top_k: int = _setting(24, "Number of leaf passages that are kept after reranking.", "rerank merge", ge=1, le=1000)
-    # Measured in evals/merging.md; lower ones push other evidence out where windows are small.
+    # Measured in evals/merging.md; lower thresholds displace other evidence if windows are small.
     merge_threshold: float = _setting(
         0.75,
         "A parent replaces its children if more than this share of them was kept; 1 switches merging off.",
@@ -206,7 +204,7 @@ class Context(CheckedSettings):
     synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = _setting(
         "auto", "How the answer is written if the passages fill several windows.", "pack"
     )
-    # The default leaves of 128 tokens times `top_k` are about one of these: one window, one call.
+    # About `top_k` default leaves of 128 tokens: one window, one call.
     window_tokens: int = _setting(
         3000,
         "Most tokens of passages in one model call, by the corpus's tokenizer; fewer if the model's context is small.",
@@ -214,7 +212,7 @@ class Context(CheckedSettings):
         ge=64,
         le=1_000_000,
     )
-    # Of the reply alone: room for thoughts comes on top where a model needs it (`anabranch.models.reply_budget`).
+    # Without the room for reasoning, which `anabranch.models.reply_budget` adds.
     answer_tokens: int = _setting(800, "Most tokens of one model reply.", "create refine map reduce", ge=16, le=32_000)
     answer_form: Literal["auto", "plain", "cited", "quoted"] = _setting(
         "auto",
@@ -268,7 +266,7 @@ class Context(CheckedSettings):
     @model_validator(mode="wrap")
     @classmethod
     def _with_objects(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401  # any input
-        """Keep objects beside the fields, so that these stay JSON; the fields have their names."""
+        """Keep objects apart, so that the fields stay JSON: they hold the names of the objects."""
         objects = objects_in(values) if isinstance(values, Mapping) else {}
         if not objects:
             return handler(values)
@@ -288,12 +286,12 @@ class Context(CheckedSettings):
 
     @property
     def user(self) -> User | None:
-        """Who asks; None where nobody has to say so (ANABRANCH_AUTH is not set, or the command line asks)."""
+        """The authenticated user; None without authentication, and for the command line."""
         return cast("User | None", self._user)
 
     @property
     def explicit(self) -> dict[str, Any]:
-        """The values that were given; those that `resolve_settings` filled in would look as if they had been chosen."""
+        """The values that were given, without those that `resolve_settings` filled in."""
         given = self._given()
         return self.model_dump(include=given) | {n: value for n, value in self._objects.items() if n in given}
 
@@ -305,15 +303,13 @@ class Context(CheckedSettings):
 
     @field_validator("retrievers")
     @classmethod
-    def _distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _refuse_duplicates(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(names)) != len(names):
             raise ValueError("a retriever is named twice")
         return names
 
     def remembered(self) -> dict[str, Any]:
-        """Return what a thread keeps of it: the values that were given, without the private ones."""
-        # Not what the environment says: it is the operator's, and a result is the caller's to read. JSON primitives,
-        # because it lives in checkpoints.
+        """Return what a thread keeps: the given values as JSON, without the private ones and the environment's."""
         return self.model_dump(mode="json", include=self._given() - PRIVATE)
 
     def _given(self) -> set[str]:
@@ -321,10 +317,10 @@ class Context(CheckedSettings):
 
 
 REACHING = fields_with(Context, PLACE, ADDRESS)
-"""Settings that name a place or an address: a server that tells its callers apart keeps them to itself."""
+"""Settings that name a place or an address: on a server with users, they are locked."""
 
 
-def _as_in_context(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
+def _copy_field(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
     field = Context.model_fields[name]
     extra: dict[str, Any] = {"langgraph_nodes": ["add_documents"]}
     return Field(default=field.default, description=field.description, json_schema_extra=extra)
@@ -333,12 +329,12 @@ def _as_in_context(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
 class IngestContext(CheckedSettings):
     """One frozen set of choices for one run of the ingest graph."""
 
-    corpus: str = _as_in_context("corpus")
-    access: tuple[str, ...] = _as_in_context("access")
+    corpus: str = _copy_field("corpus")
+    access: tuple[str, ...] = _copy_field("access")
 
     @property
-    def of_a_question(self) -> Context:
-        """The same choices as the steps of a question know them.
+    def as_context(self) -> Context:
+        """The same settings as a `Context`.
 
         Raises:
             SettingsError: One is out of bounds.

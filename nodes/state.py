@@ -1,12 +1,11 @@
-"""What flows through the graphs: ids, scores and short records in every checkpoint, passage text in none.
+"""The state of the graphs: ids, scores and short records in every checkpoint, passage text in none.
 
-What is kept is made of JSON primitives, so that any checkpointer can keep it and a person can read it. Each channel
-that belongs to one turn says with `Fresh` what it holds when a turn begins; those that several branches write have a
-reducer.
+Checkpoints hold JSON primitives, so that any checkpointer can keep them and a person can read them. `Fresh` marks the
+channels of one turn with their first value; channels that several branches write have a reducer.
 """
 
-# Without `from __future__ import annotations`: LangGraph asks for the hints of these classes dozens of times while it
-# builds a graph, and would evaluate the strings each time, half of what building takes.
+# Without `from __future__ import annotations`, because LangGraph evaluates the hints of these classes dozens of times
+# while it builds a graph: as strings, they would take half of that time.
 
 from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints
@@ -53,18 +52,18 @@ class Fresh:
     value: Any
 
 
-def added(before: list[Any], new: list[Any]) -> list[Any]:
+def append_items(before: list[Any], new: list[Any]) -> list[Any]:
     """Append the items of a step to those before."""
     _refuse_other(new, list, "a list of what is to be added")
     return before + new
 
 
-def latest(_: Any, new: Any) -> Any:  # noqa: ANN401  # a value of any channel
+def keep_latest(_: Any, new: Any) -> Any:  # noqa: ANN401  # a value of any channel
     """Keep the last value; of several branches, that of any one."""
     return new
 
 
-def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def merge_items(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Merge the items of a step into those before; the new ones win."""
     _refuse_other(new, dict, "the names and values that are to be added")
     return before | new
@@ -80,9 +79,9 @@ def _refuse_other(new: object, kind: type, wanted: str) -> None:
 
 
 class InputState(TypedDict, total=False):
-    """What a caller gives: a question, or messages that end with one; and optionally filters on the documents.
+    """A caller's input: a question, or messages that end with one; and optionally filters on the documents.
 
-    `question` and `filters` are for the run that they are given to: the next one finds none, however this one ends.
+    `question` and `filters` are for one run: the next one finds none, however this one ends.
     """
 
     question: Annotated[str, EphemeralValue]
@@ -91,25 +90,25 @@ class InputState(TypedDict, total=False):
 
 
 class SearchState(TypedDict):
-    """What the search and the answer share: the turn, and what was found for its question.
+    """The channels of search and answer: the turn, and what was found for its question.
 
-    `texts` are the passages that this turn has read, by id. No checkpoint has them: a resumed run reads them again.
+    `texts` are the passages that this turn has read, by id. No checkpoint holds them: a resumed run reads them again.
     """
 
-    turn: Annotated[TurnRecord, latest]
+    turn: Annotated[TurnRecord, keep_latest]
     queries: list[Query]
-    external_passages: Annotated[dict[str, dict[str, Any]], Fresh({}), merged]
+    external_passages: Annotated[dict[str, dict[str, Any]], Fresh({}), merge_items]
     candidates: Annotated[list[Candidate], Fresh([])]
     passages: Annotated[list[Passage], Fresh([])]
     evidence: Annotated[Evidence, Fresh(NO_EVIDENCE)]
     # Untracked: every checkpoint would hold the words of every passage (ADR 1).
     texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
-    degraded: Annotated[list[Degraded], Fresh([]), added]
-    trace: Annotated[list[Step], added]
+    degraded: Annotated[list[Degraded], Fresh([]), append_items]
+    trace: Annotated[list[Step], append_items]
 
 
 class RetrievalInput(TypedDict):
-    """What the retrieval graph is given by the graph that it is a step of."""
+    """Input of the retrieval graph as a step of another graph."""
 
     messages: list[AnyMessage]
     turn: TurnRecord
@@ -121,7 +120,7 @@ class RetrievalState(SearchState):
 
     messages: list[AnyMessage]
     round: int
-    ranked_lists: Annotated[list[Retrieved], added]
+    ranked_lists: Annotated[list[Retrieved], append_items]
 
 
 class State(InputState, SearchState):
@@ -130,16 +129,16 @@ class State(InputState, SearchState):
     windows: Annotated[list[list[Excerpt]], Fresh([])]
     route: Annotated[Route, Fresh(Route(name="", reasons=[]))]
     draft: Annotated[Draft, Fresh(NO_DRAFT)]
-    partials: Annotated[list[Partial], Fresh([]), added]
+    partials: Annotated[list[Partial], Fresh([]), append_items]
     answer: Annotated[str, Fresh("")]
     claims: Annotated[list[Citation | UnconfirmedClaim], Fresh([])]
     check: Annotated[AnswerCheck, Fresh(NOT_CHECKED)]
 
 
 class OutputState(TypedDict):
-    """What a caller gets from a turn; with a checkpointer, the rest is in the state of the thread.
+    """The result of a turn; with a checkpointer, the rest is in the state of the thread.
 
-    The ephemeral ones are made of `claims`, `check` and `trace` by the last step, and stand in its checkpoint alone.
+    The last step derives the ephemeral channels from `claims`, `check` and `trace`; its checkpoint alone has them.
     """
 
     messages: Annotated[list[AnyMessage], add_messages]
@@ -156,7 +155,7 @@ class OutputState(TypedDict):
 
 
 CHANNELS = [name for name in get_type_hints(State) if name != "texts"]
-"""What a checkpoint keeps of a turn."""
+"""Channels that a checkpoint keeps."""
 
 VISIBLE = [*CHANNELS, *(name for name in get_type_hints(OutputState) if name not in CHANNELS)]
-"""All that a run can be asked for: `graph.ainvoke(..., output_keys=VISIBLE)`."""
+"""All channels that a run can return: `graph.ainvoke(..., output_keys=VISIBLE)`."""

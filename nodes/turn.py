@@ -1,4 +1,4 @@
-"""What a step works with beside its state. `anabranch.agent.graph.running_turn` makes the real one."""
+"""The interface that a step works with beside its state; `anabranch.agent.graph.running_turn` implements it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    # Steps are read, and imported, without what stands behind these.
+    # So that importing a step does not import these.
     from langchain_core.retrievers import BaseRetriever
 
     from anabranch.agent.nodes.settings import Context
@@ -23,12 +23,12 @@ class Turn(Protocol):
     """One step's view of the turn that it belongs to; each step has its own.
 
     Attributes:
-        settings: Those in force.
+        settings: The resolved settings.
         scope: What the caller may see: their access tags, narrowed by the question's filters.
         budget: Model calls and tokens that the turn has left.
         concurrency: Model calls that the step may make at once.
         retrievers: LangChain retrievers that were given to the graph, by name.
-        access_digest: Names the caller's access tags, without saying them.
+        access_digest: A digest of the caller's access tags.
     """
 
     @property
@@ -45,7 +45,7 @@ class Turn(Protocol):
     def access_digest(self) -> str: ...  # noqa: D102
 
     async def corpus(self) -> CorpusReader:
-        """Return the corpus: the generation that the turn began with, or what is there now where it is gone.
+        """Return the corpus in the generation that the turn began with, or the current one if that was removed.
 
         Raises:
             UserError: It cannot be opened.
@@ -53,7 +53,7 @@ class Turn(Protocol):
         ...
 
     async def chat(self) -> Chat | None:
-        """Return the chat model; None where none is configured, or where `auto` found none.
+        """Return the chat model; None if none is configured, or `auto` found none.
 
         Raises:
             UserError: It cannot be used as configured.
@@ -61,7 +61,7 @@ class Turn(Protocol):
         ...
 
     def note_model(self, chat: Chat | None) -> None:
-        """Say which model `auto` found, and what people should know of the model."""
+        """Report which model `auto` found, and remarks on the model."""
         ...
 
     async def reranker(self) -> Reranker:
@@ -73,27 +73,27 @@ class Turn(Protocol):
         ...
 
     async def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """Return passages with their text; those that are gone, or that the caller may not read, are absent."""
+        """Return passages with their text; those that were removed, or that the caller may not read, are absent."""
         ...
 
     async def audit(self, event: str, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
-        """Write a line into the audit log, where there is one; of `chunks` it names the documents.
+        """Write a line into the audit log, if there is one; it names the documents of `chunks`.
 
         Raises:
-            OperationError: It cannot be written, so the run must not go on.
+            OperationError: It cannot be written, so the run must not continue.
         """
         ...
 
     def count(self, **counts: Any) -> None:  # noqa: ANN401  # JSON values
-        """Put small numbers and words into the step's line of the trace."""
+        """Add small counts and words to the step's line of the trace."""
         ...
 
     def count_answer(self, check: AnswerCheck, *, route: str, degraded: int) -> None:
-        """Count the end of a turn in the metrics, and how many of its steps could not do their best."""
+        """Count a finished turn in the metrics, with the number of its degraded records."""
         ...
 
     def degraded(self, step: str, reason: str | ModelError) -> None:
-        """Say that something could not be done as well as it should, and why."""
+        """Report that the result is worse than it should be, and why."""
         ...
 
     def show(self, **event: Any) -> None:  # noqa: ANN401  # JSON values
@@ -105,5 +105,5 @@ class Turn(Protocol):
         ...
 
     def awaiting_model(self) -> AbstractAsyncContextManager[Callable[[], object]]:
-        """Show what was found where a model takes long; what is yielded says that its first words are there."""
+        """Show the best passages if the model is slow; yield a function to call when its first words arrive."""
         ...

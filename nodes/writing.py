@@ -1,4 +1,4 @@
-"""What the steps that write an answer share: what they show and ask a model, and how the answer is streamed."""
+"""Shared by the steps that write an answer: what they show and ask a model, and how they stream the answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anabranch.models.chat import Chat
     from anabranch.types import Chunk, Draft, Excerpt
 
-_GONE = "its passages are gone: their documents were changed or removed since the search"
+_GONE = "its documents were changed or removed since the search"
 
 
 def new_message_id() -> str:
@@ -34,17 +34,16 @@ def new_message_id() -> str:
 
 
 def instructions(settings: Context) -> tuple[str, ...]:
-    """Return the instructions to a model that writes: none of them belongs into an answer."""
-    # Those in force, also where a caller has put their own in the place of ours.
+    """Return the instructions to a model that writes, which must not appear in an answer."""
     return (GUARD, CITE, settings.create_prompt, settings.refine_prompt, settings.reduce_prompt)
 
 
 def asks_for_markers(settings: Context, chat: Chat) -> bool:
-    """Tell whether a model is asked for markers; with `auto`, one with a published profile at its provider's."""
+    """Tell whether a model is asked for markers; with `auto`, only a hosted model with a published profile."""
     if settings.answer_form != "auto":
         return settings.answer_form != "plain"
-    # Small ones copy the example: of a 1.5 B model 36 of 49 replies ended in the markers of the prompt, and some were
-    # nothing else. Who serves a model at an address of their own may serve any, whatever it is called.
+    # Small models copy the example: 36 of 49 replies of a 1.5 B model ended in the markers of the prompt. With a
+    # `base_url`, the name does not tell which model is served.
     hosted = chat.settings.base_url is None and chat.context_tokens is not None
     return hosted and not chat.learned.marks_alone
 
@@ -62,7 +61,7 @@ def ask_about_window(settings: Context, chat: Chat, passages: str, question: str
 
 
 async def measure_room(turn: Turn, chat: Chat | None, question: str, labels: Iterable[str] = ()) -> Room:
-    """Return what the calls that write an answer have room for.
+    """Return the room for passages in the calls that write an answer.
 
     Raises:
         SettingsError: The instructions, the question and the reply leave no room for passages.
@@ -84,7 +83,7 @@ async def measure_room(turn: Turn, chat: Chat | None, question: str, labels: Ite
 
 
 async def wrap_window(turn: Turn, excerpts: Sequence[Excerpt]) -> str:
-    """Return the numbered passages of one window inside their envelope; empty where all of them are gone."""
+    """Return the numbered passages of one window in their envelope; empty if all of them were removed."""
     chunks = await turn.chunks([excerpt["id"] for excerpt in excerpts])
     await turn.audit("read", chunks.values(), step="write")
     rows = [
@@ -96,12 +95,12 @@ async def wrap_window(turn: Turn, excerpts: Sequence[Excerpt]) -> str:
 
 
 def skip_window(turn: Turn, window: int) -> None:
-    """Note that no passage of a window, from 1, is left: a model is not asked about nothing."""
+    """Report that no passage of a window, numbered from 1, is left, so the model is not asked."""
     turn.degraded(f"window:{window}", _GONE)
 
 
 async def read_passages(turn: Turn, excerpts: Sequence[Excerpt]) -> tuple[dict[int, PassageText], dict[str, Chunk]]:
-    """Return what some excerpts show, by their numbers, as claims are aligned with it; and the chunks they are of."""
+    """Return the passages that excerpts show, by their numbers, for the claim check; and their chunks by id."""
     chunks = await turn.chunks([excerpt["id"] for excerpt in excerpts])
     passages = {
         excerpt["number"]: _passage(chunks[excerpt["id"]], excerpt) for excerpt in excerpts if excerpt["id"] in chunks
@@ -110,7 +109,7 @@ async def read_passages(turn: Turn, excerpts: Sequence[Excerpt]) -> tuple[dict[i
 
 
 def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
-    """Return what the window showed of a passage, and what says what it is about."""
+    """Return the words of an excerpt with their label, for the claim check."""
     from anabranch.citations.read_passages import passage_text
 
     about = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.heading, chunk.source) if part))
@@ -118,7 +117,7 @@ def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
 
 
 async def measure_support(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Verified:
-    """Compare the claims of a draft with what it was written from; `cite` checks the answer itself, and further."""
+    """Compare the claims of a draft with its passages; `cite` checks the final answer."""
     from anabranch.citations.check_pool import check
     from anabranch.citations.verification import verify
 
@@ -126,7 +125,7 @@ async def measure_support(answer: str, passages: Mapping[int, PassageText], ques
 
 
 async def write_from_window(turn: Turn, chat: Chat, passages: str, question: str, *, window: int) -> Draft:
-    """Let the model answer from one window, unseen by the reader.
+    """Let the model answer from one window, without streaming.
 
     Raises:
         ModelError: It failed, or its reply holds no answer.
@@ -149,30 +148,17 @@ async def write_live(
     documents: bool = False,
     on_begin: Callable[[], object] | None = None,
 ) -> str:
-    """Let the model write while the reader reads what the stream gives out.
+    """Let the model write, and stream its answer; `on_begin` is called when its first words arrive.
 
-    What may not be seen (links, the instructions) is held back. Where the model breaks off, the whole sentences that it
-    had written by then stay.
-
-    It is streamed whether or not somebody reads: LangGraph says nowhere which streams were asked for, and a reply that
-    breaks off in the middle leaves its whole sentences either way.
-
-    Args:
-        turn: The step's.
-        chat: The model.
-        system: Instructions.
-        user: What it is asked.
-        message_id: Of the message that it is streamed as.
-        given: Passages and question: an answer may repeat them, whatever the instructions say.
-        takes_part: Whether a part of the reply is of use.
-        documents: Whether passages are sent as documents.
-        on_begin: Called when the model's first words are there.
+    Links and the instructions are held back, except words of `given`: the passages and the question. If the model
+    breaks off, the whole sentences before that are the reply, if a part is of use (`takes_part`). The reply is always
+    streamed, because LangGraph does not say which streams were requested.
 
     Raises:
-        ModelError: It broke off before it had written a sentence.
+        ModelError: The model broke off before it had written a sentence.
     """
-    stream = AnswerStream(told=instructions(turn.settings), given=given)
-    # All of it, beside what is shown: claims are looked for in what the model wrote, not in what a filter let by.
+    stream = AnswerStream(instructions=instructions(turn.settings), given=given)
+    # The unfiltered reply, because claims are looked for in what the model wrote.
     reply: list[str] = []
     try:
         async for piece in chat.stream(system, user, max_tokens=turn.settings.answer_tokens, documents=documents):
@@ -184,13 +170,13 @@ async def write_live(
         part = _whole_sentences("".join(reply))
         if not takes_part or not read_answer(part):
             raise
-        note_failure(f"{error.message} What it had written by then is the answer.")
+        note_failure(f"{error.message} The answer is what the model had written before that.")
         return part
     turn.show_answer(message_id, stream.finish())
     return "".join(reply)
 
 
 def _whole_sentences(text: str) -> str:
-    """Return a text without its last sentence, which may have no end."""
+    """Return a text without its last sentence, which may be incomplete."""
     found = spans(text)
     return text[: found[-1][0]] if found else ""

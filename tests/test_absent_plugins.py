@@ -78,6 +78,25 @@ def test_a_corpus_whose_store_or_queue_is_absent_says_which_extra_brings_it(
     assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("ask who --corpus c --set rerank=cross_encoder", "The reranker 'cross_encoder'"),
+        ("ask who --corpus c --set rerank=late_interaction", "The reranker 'late_interaction'"),
+        ("ingest weir.md --corpus d --embedder .", "An embedder in a folder"),
+    ],
+)
+def test_a_model_in_a_folder_without_its_plugin_says_which_extra_brings_it(
+    tmp_path: Path, command: str, what: str
+) -> None:
+    (tmp_path / "weir.md").write_text("The Halden weir was built by Ida Marrow in 1931.")
+    assert python(tmp_path, COMMAND_LINE, "ingest", "weir.md", "--corpus", "c").returncode == 0
+    done = python(tmp_path, COMMAND_LINE, *command.split())
+    said = f"{what} needs an optional dependency. Install it: pip install 'anabranch[onnx]'"
+    assert said in " ".join(done.stderr.split())
+    assert done.returncode == 2
+
+
 def test_help_lists_commands_whose_plugin_is_absent(tmp_path: Path) -> None:
     done = python(tmp_path, COMMAND_LINE, "--help")
     assert done.returncode == 0, done.stderr
@@ -90,6 +109,22 @@ def test_the_core_takes_in_a_file_and_answers_alone(tmp_path: Path) -> None:
     assert python(tmp_path, COMMAND_LINE, "ingest", "weir.md", "--corpus", "c").returncode == 0
     done = python(tmp_path, COMMAND_LINE, "ask", "Who built the Halden weir?", "--corpus", "c")
     assert "Ida Marrow" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "prices.csv", "pump.py", "Makefile"])
+def test_a_file_whose_reader_is_absent_is_skipped_with_the_extra_that_brings_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("all: some words")
+    # Read in this process: another one that reads would have the plugins.
+    code = f"import pathlib as p, anabranch.readers as r; list(r.read(p.Path({name!r}), {name!r}))"
+    done = python(tmp_path, code)
+    assert "ReadingError: " in done.stderr
+    assert "pip install 'anabranch[formats]'" in done.stderr
+
+
+def test_an_export_of_conversations_without_its_plugin_is_read_as_records(tmp_path: Path) -> None:
+    (tmp_path / "day.json").write_text('[{"type": "message", "ts": "1709287200.0", "user": "U1", "said": "On weirs"}]')
+    code = "import pathlib as p, anabranch.readers as r; print(list(r.read(p.Path('day.json'), 'day.json')))"
+    assert "On weirs" in python(tmp_path, code).stdout
 
 
 AUTH = (
@@ -108,4 +143,4 @@ def test_a_langgraph_server_without_the_plugin_opens_to_nobody_who_has_to_say_wh
 def test_a_langgraph_server_without_the_plugin_has_no_page(tmp_path: Path) -> None:
     done = python(tmp_path, "from anabranch.server.page_app import app; print(type(app).__name__, app.routes)")
     assert done.stdout.strip() == "Starlette []", done.stderr
-    assert "There is no page: The server part 'page' needs an optional dependency" in done.stderr
+    assert "The page is not available: The server part 'page' needs an optional dependency" in done.stderr

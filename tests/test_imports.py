@@ -17,6 +17,8 @@ BROKEN = {
     "anabranch/new.py": ["langgraph.types", "anabranch.cli.app"],
     "anabranch/store/deep/new.py": [f"{AGENT}.nodes.state", f"{AGENT}.prompts", "anabranch.ingestion.pipeline"],
     "anabranch/text/new.py": ["anabranch_readers.pdf"],
+    "anabranch/models/new.py": ["anabranch_onnx.model_folder"],
+    "anabranch_onnx/new.py": ["anabranch_readers.pdf"],
     "anabranch/agent/nodes/new.py": [f"{AGENT}.graph.routes", f"{AGENT}.graph.new", "anabranch.cli.app"],
     "anabranch/agent/prompts/new.py": [f"{AGENT}.nodes.state", f"{AGENT}.nodes.fuse"],
     "anabranch/agent/graph/new.py": ["anabranch.cli.app", "anabranch_copies", "anabranch_server"],

@@ -44,7 +44,7 @@ def test_no_module_lies_loose() -> None:
 
 def test_a_plugin_has_its_page_its_tests_and_one_package() -> None:
     folders = [folder for folder in sorted((ROOT / "plugins").iterdir()) if (folder / "__init__.py").is_file()]
-    assert len(folders) == 7
+    assert len(folders) == 8
     for folder in folders:
         inside = {each.name for each in folder.iterdir()} - {"__pycache__"}
         assert inside == {"__init__.py", "README.md", "tests", f"anabranch_{folder.name}"}

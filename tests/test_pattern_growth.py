@@ -14,7 +14,8 @@ import pytest
 
 from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.read_and_chunk import read_and_chunk
-from anabranch.readers import code, dehyphenation
+from anabranch.readers import dehyphenation
+from anabranch_readers import code
 from anabranch_readers.pdf_layout import headers_footers, line_numbers
 from tests.hostile_texts import ATOMS, ATOMS_OF_FORMATS, repeated
 from tests.text.repeated_atoms import LENGTH, patterns, spent_on
@@ -26,7 +27,7 @@ SECONDS = 0.5
 """Of processor time, for two texts: a pattern of linear growth takes some thousandths of one."""
 
 SHORT = {
-    "anabranch.readers.code": code._LONGEST_LINE,
+    "anabranch_readers.code": code._LONGEST_LINE,
     "anabranch.readers.dehyphenation._BREAK": dehyphenation._LONGEST_WORD,
     "anabranch_readers.pdf_layout.line_numbers._ENTRY": line_numbers._LONGEST_END,
     "anabranch_readers.pdf_layout.headers_footers._NUMBER": headers_footers._LONGEST_NUMBER,
@@ -44,7 +45,7 @@ def test_patterns_take_time_that_grows_with_the_text(name: str) -> None:
 
 def test_there_are_patterns() -> None:
     assert len(PATTERNS) > 100
-    assert {name for name in SHORT if name != "anabranch.readers.code"} <= set(PATTERNS)
+    assert {name for name in SHORT if name != "anabranch_readers.code"} <= set(PATTERNS)
 
 
 HERE = {

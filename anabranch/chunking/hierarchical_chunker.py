@@ -1,4 +1,4 @@
-"""Grows the chunk tree of a document: leaves of whole sentences, middles of whole leaves, roots of whole middles.
+"""Builds the chunk tree of a document: leaves of whole sentences, middles of whole leaves, roots of whole middles.
 
 The spans of the leaves tile the text, and each level's spans nest exactly in the one above, so that a parent can take
 the place of its children without a character lost or doubled.
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from anabranch.chunking.split_units import SEPARATOR, SplitPiece, cut, pieces
-from anabranch.chunking.table_captions import captioned
-from anabranch.chunking.table_fitting import fitted
+from anabranch.chunking.table_captions import add_captions
+from anabranch.chunking.table_fitting import fit_tables
 from anabranch.errors import SettingsError
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block, Document, Level
@@ -58,7 +58,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A chunk that does not know its parent yet."""
+    """A chunk without its parent yet."""
 
     start: int
     end: int
@@ -70,11 +70,11 @@ class _Span:
     children: tuple[_Span, ...] = ()
 
 
-def checked_sizes(sizes: Sequence[int]) -> Sizes:
-    """Return the sizes, or say what is wrong with them.
+def check_sizes(sizes: Sequence[int]) -> Sizes:
+    """Return valid sizes.
 
     Raises:
-        SettingsError: Not three numbers, one below 16, or not descending.
+        SettingsError: They are not three descending numbers from 16 up.
     """
     whole = len(sizes) == 3 and all(isinstance(size, int) and size >= 16 for size in sizes)
     if not whole or any(upper <= lower for upper, lower in pairwise(sizes)):
@@ -87,24 +87,24 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
     """Cut a document into its chunk tree.
 
     Args:
-        document: What a reader handed on; blank blocks are left out.
-        embedder: Counts the tokens.
+        document: The document of a reader; blank blocks are omitted.
+        embedder: The embedder, which counts the tokens.
         sizes: Most tokens of a root, a middle and a leaf.
 
     Raises:
         SettingsError: The sizes cannot make a tree.
     """
-    root_size, middle_size, leaf_size = checked_sizes(sizes)
-    written = captioned([block for block in document.blocks if block.text.strip()])
-    blocks = list(fitted(written, embedder, leaf_size))
+    root_size, middle_size, leaf_size = check_sizes(sizes)
+    written = add_captions([block for block in document.blocks if block.text.strip()])
+    blocks = list(fit_tables(written, embedder, leaf_size))
     text = SEPARATOR.join(block.text for block in blocks)
-    leaves = [_leaf(group, blocks) for group in _packed(text, blocks, embedder, leaf_size)]
-    roots = _gathered(_gathered(leaves, middle_size), root_size)
-    return Tree(text, tuple(_numbered(roots, text)))
+    leaves = [_leaf(group, blocks) for group in _pack(text, blocks, embedder, leaf_size)]
+    roots = _gather(_gather(leaves, middle_size), root_size)
+    return Tree(text, tuple(_number(roots, text)))
 
 
-def _packed(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[list[SplitPiece]]:
-    """Fill leaves in order; a heading opens one, and takes some of the text under it along."""
+def _pack(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[list[SplitPiece]]:
+    """Fill leaves in order; a heading opens a leaf and keeps some of its text with it."""
     coming = pieces(text, blocks, embedder, size)
     group: list[SplitPiece] = []
     waiting: deque[SplitPiece] = deque()
@@ -113,14 +113,14 @@ def _packed(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> 
         headed = bool(group) and group[-1].heading
         if not group:
             group = [piece]
-        # What was counted as part of an unbroken run has another count beside other words.
+        # A part of an unbroken run has another count beside other words.
         elif piece.alone or group[-1].alone or (piece.heading and not headed):
             yield group
             group = [piece]
         elif piece.tokens <= room:
             group.append(piece)
         elif headed and not piece.heading and room >= size // 4:
-            # A heading parted from its text would be found for its words and say nothing.
+            # A heading without its text would match a question and answer nothing.
             first, *rest = cut(text, piece, embedder, room)
             if first.alone:
                 yield group
@@ -135,7 +135,7 @@ def _packed(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> 
 
 
 def _leaf(group: Sequence[SplitPiece], blocks: Sequence[Block]) -> _Span:
-    # Named by the text under a heading, whose path has that heading, and not by the heading above it.
+    # The first text names the leaf: its path includes the heading above it.
     body = next((piece for piece in group if not piece.heading), group[-1])
     return _Span(
         start=group[0].start,
@@ -148,13 +148,12 @@ def _leaf(group: Sequence[SplitPiece], blocks: Sequence[Block]) -> _Span:
     )
 
 
-def _gathered(spans: Sequence[_Span], size: int) -> list[_Span]:
+def _gather(spans: Sequence[_Span], size: int) -> list[_Span]:
     """Gather neighbours up to `size` tokens; past a quarter of it, a heading starts the next one."""
     groups: list[list[_Span]] = []
     tokens = 0
     for span in spans:
-        # A section begins a parent of its own, unless that before it is so short that many would be parents of one
-        # leaf.
+        # A section begins a new parent, unless the previous one is so short that many parents would have one leaf.
         if not groups or tokens + span.tokens > size or (span.opens and tokens >= size // 4):
             groups.append([])
             tokens = 0
@@ -168,10 +167,10 @@ def _parent(children: Sequence[_Span]) -> _Span:
     return _Span(
         start=first.start,
         end=last.end,
-        # Added up and not counted anew: cuts run between tokens, so that the sum is the count.
+        # Cuts run between tokens, so the sum of the parts is the count.
         tokens=sum(child.tokens for child in children),
-        # What lies in two sections is named by what both stand under, and not by the first of them.
-        heading=_shared([child.heading for child in children]),
+        # A parent over two sections takes the heading path that they share.
+        heading=_shared_titles([child.heading for child in children]),
         page=first.page,
         page_end=last.page_end,
         opens=first.opens,
@@ -179,15 +178,15 @@ def _parent(children: Sequence[_Span]) -> _Span:
     )
 
 
-def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _shared_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the titles that all heading paths begin with."""
     return tuple(titles[0] for titles in takewhile(lambda titles: len(set(titles)) == 1, zip(*paths, strict=False)))
 
 
-def _numbered(roots: Sequence[_Span], text: str) -> list[ChunkNode]:
+def _number(roots: Sequence[_Span], text: str) -> list[ChunkNode]:
     nodes: list[ChunkNode] = []
 
-    # Three levels, so it calls itself three deep however long the document is.
+    # The recursion is three levels deep for any document.
     def visit(span: _Span, level: int, parent: int | None) -> None:
         index = len(nodes)
         nodes.append(_node(span, level, parent, text))

@@ -1,4 +1,4 @@
-"""The smallest parts that leaves are made of: sentences, lines of code, and what is too long for a leaf in parts."""
+"""The smallest parts of leaves: sentences, lines of code, and parts of those too long for a leaf."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from anabranch.text.sentences import spans
 SEPARATOR = "\n\n"
 """Between two blocks in a document's text."""
 
-# The indent belongs to the line behind: code that lost that of its first line cannot be read.
+# An indent belongs to the line after it: code without its first indent cannot be read.
 _LINE_END = re.compile(r"\n(?:[^\S\n]*\n)*")
-# Not at a colon, which parts a name from its value.
+# Not at a colon, which separates a name from its value.
 _CLAUSE_END = re.compile(r"[,;)\]—–]\s+|[、，；]\s*")
 _LONG_RUN = re.compile(r"\S{257,}")
 _GAP = re.compile(r"\s+")
 
-# The tokenizer sees so many characters at once, and of a sentence that has no end so many: it takes up to a hundred
-# bytes for each, and a huge document must not double in memory.
+# Most characters per call of the tokenizer, and per endless sentence: it takes up to a hundred bytes for each, and a
+# huge document must not double in memory.
 _BATCH = 1 << 16
 _LONGEST = 1 << 15
 
@@ -56,11 +56,11 @@ def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> 
     length = 0
     for piece in (part for sentence in _sentences(text, blocks) for part in _stretches(text, sentence)):
         if length + piece.end - piece.start > _BATCH:
-            yield from _counted(text, uncounted, embedder, limit)
+            yield from _count(text, uncounted, embedder, limit)
             uncounted, length = [], 0
         uncounted.append(piece)
         length += piece.end - piece.start
-    yield from _counted(text, uncounted, embedder, limit)
+    yield from _count(text, uncounted, embedder, limit)
 
 
 def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[SplitPiece]:
@@ -69,23 +69,23 @@ def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[Spli
     They end with lines, else with sentences, clauses, words, at a sign between letters, and else anywhere.
     """
     parts = [piece]
-    # From the cut that does least harm to the one that does most; a part that fits is cut no further.
+    # From the least harmful cut to the worst; a part that fits is not cut further.
     for boundaries in (
-        _after(_LINE_END),
+        _ends_by(_LINE_END),
         _sentence_ends,
-        _after(_CLAUSE_END),
-        _between_tokens(embedder, _parts_words),
-        _between_tokens(embedder, _parts_tokens),
+        _ends_by(_CLAUSE_END),
+        _token_starts(embedder, _parts_words),
+        _token_starts(embedder, _parts_tokens),
     ):
-        parts = [small for part in parts for small in _refined(text, part, embedder, limit, boundaries)]
-    anywhere = _anywhere(embedder, limit)
-    return [small for part in parts for small in _refined(text, part, embedder, limit, anywhere, alone=True)]
+        parts = [small for part in parts for small in _refine(text, part, embedder, limit, boundaries)]
+    anywhere = _halves(embedder, limit)
+    return [small for part in parts for small in _refine(text, part, embedder, limit, anywhere, alone=True)]
 
 
 def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[SplitPiece]:
     start = 0
     for number, block in enumerate(blocks):
-        # Counted and not looked for: the same block may stand in a document twice.
+        # Add up lengths instead of searching: a document may repeat a block.
         end = start + len(block.text)
         found = _units(block)
         for first, last in found[:-1]:
@@ -96,16 +96,16 @@ def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[SplitPiece]:
 
 
 def _units(block: Block) -> list[tuple[int, int]]:
-    # A table is cut between its rows, if at all: half a row says nothing.
+    # A table is only cut between rows: half a row says nothing.
     if block.is_heading or is_table(block.text):
         return [(0, len(block.text))]
     if block.is_preformatted:
-        return list(pairwise([0, *_after(_LINE_END)(block.text), len(block.text)]))
+        return list(pairwise([0, *_ends_by(_LINE_END)(block.text), len(block.text)]))
     return spans(block.text)
 
 
 def _stretches(text: str, piece: SplitPiece) -> Iterator[SplitPiece]:
-    """Yield a sentence in parts of about `_LONGEST` characters, which begin where it would be cut anyway."""
+    """Yield a sentence in parts of about `_LONGEST` characters, cut at the best places."""
     start = piece.start
     while piece.end - start > _LONGEST:
         after = _begin(text, start, piece.end)
@@ -126,7 +126,7 @@ def _begin(text: str, start: int, end: int) -> int:
     return gap.end() if gap else near
 
 
-def _counted(text: str, uncounted: Sequence[SplitPiece], embedder: Tokens, limit: int) -> Iterator[SplitPiece]:
+def _count(text: str, uncounted: Sequence[SplitPiece], embedder: Tokens, limit: int) -> Iterator[SplitPiece]:
     counts = embedder.count([text[piece.start : piece.end] for piece in uncounted])
     for piece, tokens in zip(uncounted, counts, strict=True):
         counted = piece._replace(tokens=tokens)
@@ -139,7 +139,7 @@ def _counted(text: str, uncounted: Sequence[SplitPiece], embedder: Tokens, limit
 def _fits(text: str, piece: SplitPiece, limit: int) -> bool:
     """Tell whether a piece may stay whole.
 
-    A tokenizer may take an unbroken run of any length for one unknown word; such a run does not fit either.
+    A tokenizer may count a long unbroken run as one unknown word; such a run does not fit either.
     """
     if piece.tokens > limit:
         return False
@@ -149,7 +149,7 @@ def _fits(text: str, piece: SplitPiece, limit: int) -> bool:
 _Boundaries = Callable[[str], list[int]]
 
 
-def _refined(
+def _refine(
     text: str, piece: SplitPiece, embedder: Tokens, limit: int, boundaries: _Boundaries, *, alone: bool = False
 ) -> list[SplitPiece]:
     if _fits(text, piece, limit):
@@ -163,12 +163,12 @@ def _refined(
     ]
 
 
-def _after(pattern: re.Pattern[str]) -> _Boundaries:
+def _ends_by(pattern: re.Pattern[str]) -> _Boundaries:
     return partial(_ends_of, pattern)
 
 
 def _ends_of(pattern: re.Pattern[str], text: str) -> list[int]:
-    # Blanks at either end stay with the words there: a piece of blanks alone could be found by nothing.
+    # Blanks at either end stay with the words there: no search could find a piece of blanks.
     first, last = len(text) - len(text.lstrip()), len(text.rstrip())
     return [match.end() for match in pattern.finditer(text, first, last) if match.end() < last]
 
@@ -177,9 +177,9 @@ def _sentence_ends(text: str) -> list[int]:
     return [end for _, end in spans(text)[:-1]]
 
 
-def _between_tokens(embedder: Tokens, parts: Callable[[str, str], bool]) -> _Boundaries:
+def _token_starts(embedder: Tokens, parts: Callable[[str, str], bool]) -> _Boundaries:
     def starts(text: str) -> list[int]:
-        # Where one token follows on another, a cut may give both halves other tokens, and the counts would be wrong.
+        # A cut between adjoining tokens may change the tokens of both halves, and with them the counts.
         offsets = embedder.offsets(text)
         return [
             start for (_, end), (start, _) in pairwise(offsets) if end < start or parts(text[start - 1], text[start])
@@ -188,10 +188,10 @@ def _between_tokens(embedder: Tokens, parts: Callable[[str, str], bool]) -> _Bou
     return starts
 
 
-def _anywhere(embedder: Tokens, limit: int) -> _Boundaries:
+def _halves(embedder: Tokens, limit: int) -> _Boundaries:
     def anywhere(text: str) -> list[int]:
         step = 256
-        # Halved until it fits, because how many characters a token has differs by script.
+        # Halve until it fits, because the characters per token differ by script.
         while step > 1:
             bounds = [*range(0, len(text.rstrip()), step), len(text)]
             if max(embedder.count([text[start:end] for start, end in pairwise(bounds)])) <= limit:
@@ -203,7 +203,7 @@ def _anywhere(embedder: Tokens, limit: int) -> _Boundaries:
 
 
 def _parts_words(left: str, right: str) -> bool:
-    """Tell whether a word ends between two characters that nothing parts, as in Chinese."""
+    """Tell whether a word ends between two characters without a separator, as in Chinese."""
     return any("\u3400" <= char <= "\u9fff" for char in (left, right))
 
 

@@ -1,7 +1,7 @@
-"""Captions of tables: the line that says what the rows below it are about, which no row says itself.
+"""Captions of tables: the line that says what the rows are about.
 
-A long table comes from its reader in parts, each with its header. Its caption stands once, above the first of them or
-below the last, and is given to all as their innermost title: what is searched, shown and cited has it then.
+A long table comes from its reader in parts, each with its header. Its caption stands once, above the first or below the
+last, and becomes the innermost title of all parts, so that it is searched, shown and cited with each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from anabranch.text.sentences import spans
 
 LONGEST_CAPTION = 200  # characters
 
-# "Table 3: ...", "Tabelle 3. ...", "Tableau 3 : ...": one word in any language, a number, and what parts them from it.
+# "Table 3: ...", "Tabelle 3. ...", "Tableau 3 : ...": one word in any language, a number, and a separator.
 _LABELLED = re.compile(r"[^\W\d_]{1,12}\.?\s\d+(?:\.\d+)*\s?[:.|–—-]\s?\w")
 _ENDS = re.compile(r"[.!?。！？]\W*$")
 _IN_BRACKETS = re.compile(r"[(\[（].*[)\]）]")
@@ -25,14 +25,14 @@ _IN_BRACKETS = re.compile(r"[(\[（].*[)\]）]")
 
 def is_table(text: str) -> bool:
     """Tell whether a block is a table, or a part of one, as readers write it."""
-    # The form in which every reader writes a row; prose does not begin so.
+    # Every reader writes rows in this form, with which no prose begins.
     return text.startswith("| ")
 
 
-def captioned(blocks: Sequence[Block]) -> list[Block]:
+def add_captions(blocks: Sequence[Block]) -> list[Block]:
     """Return the blocks with the caption of each table as the last title over its rows."""
     found: list[Block] = []
-    taken = -1  # the place of the last caption: it is that of one table
+    taken = -1  # the place of the last caption, which belongs to one table
     for first, last in _tables(blocks):
         above = _label(blocks, first - 1) if first - 1 != taken else ""
         caption = above or _introduction(blocks, first)
@@ -45,7 +45,7 @@ def captioned(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _tables(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
-    """Yield where each table is, or several with nothing between them: the blocks [first, last)."""
+    """Yield the blocks [first, last) of each table, or of several with nothing between them."""
     for found, run in groupby(range(len(blocks)), key=lambda at: is_table(blocks[at].text)):
         if found:
             places = list(run)
@@ -53,8 +53,8 @@ def _tables(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 
 
 def _label(blocks: Sequence[Block], at: int) -> str:
-    """Return the first sentence of the caption with a number that a block is."""
-    text = _said(blocks, at)
+    """Return the first sentence of a block that is a numbered caption."""
+    text = _block_text(blocks, at)
     label = _LABELLED.match(text)
     if not label:
         return ""
@@ -64,7 +64,7 @@ def _label(blocks: Sequence[Block], at: int) -> str:
 
 def _introduction(blocks: Sequence[Block], first: int) -> str:
     """Return the sentence above a table that ends in a colon."""
-    text = _said(blocks, first - 1)
+    text = _block_text(blocks, first - 1)
     if not text.endswith((":", "：")):
         return ""
     start, end = spans(text)[-1]
@@ -72,10 +72,10 @@ def _introduction(blocks: Sequence[Block], first: int) -> str:
 
 
 def _line_above(blocks: Sequence[Block], first: int) -> str:
-    """Return the line above a table; prose is none."""
-    text = _said(blocks, first - 1)
-    if _IN_BRACKETS.fullmatch(text) and _is_line(_said(blocks, first - 2)):
-        text = f"{_said(blocks, first - 2)} {text}"  # "(in thousands)" stands below the name of the table
+    """Return the line above a table, if it is not prose."""
+    text = _block_text(blocks, first - 1)
+    if _IN_BRACKETS.fullmatch(text) and _is_line(_block_text(blocks, first - 2)):
+        text = f"{_block_text(blocks, first - 2)} {text}"  # "(in thousands)" stands below the name of the table
     return text if _is_line(text) else ""
 
 
@@ -83,6 +83,6 @@ def _is_line(text: str) -> bool:
     return len(text) <= LONGEST_CAPTION and not _ENDS.search(text) and any(map(str.isalpha, text))
 
 
-def _said(blocks: Sequence[Block], at: int) -> str:
-    """Return the words of a block of text; a heading is a title already."""
+def _block_text(blocks: Sequence[Block], at: int) -> str:
+    """Return the text of a block; empty for a heading, which is a title already."""
     return squeeze(blocks[at].text) if 0 <= at < len(blocks) and not blocks[at].is_heading else ""

@@ -1,7 +1,7 @@
-"""Tables that do not fit into a leaf become several, each with the row of column names.
+"""Splits tables that do not fit into a leaf, each part with the row of column names.
 
 A reader keeps the parts of a table to about what a leaf holds; a heading above, another tokenizer or smaller leaves can
-make one too long all the same. Cut between its rows, it would be figures without the names of their columns.
+make one too long all the same. A plain cut between rows would leave figures without column names.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block
 from anabranch.readers.table_blocks import cells_of, names_columns, record_texts
 
-_MOST_CHARACTERS = (
-    64  # for each token of a leaf; what is longer is no table of a reader's, and is counted piece by piece
-)
+# Characters per token of a leaf; a longer text is no reader's table and is counted piece by piece.
+_MOST_CHARACTERS = 64
 
 
-def fitted(blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[Block]:
-    """Yield the blocks, those of tables with room for the headings right above them."""
+def fit_tables(blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[Block]:
+    """Yield the blocks, with tables split to leave room for the headings right above them."""
     room = size
     for block in blocks:
         longest = _MOST_CHARACTERS * size

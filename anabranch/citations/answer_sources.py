@@ -1,4 +1,4 @@
-"""The sources of an answer: as annotations of its message, by its markers, and in a line for people."""
+"""The sources of an answer: as annotations of its message, by marker, and as a line for people."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from anabranch.types import Citation
 def with_sources(answer: str, citations: Sequence[Citation]) -> blocks.TextContentBlock:
     """Return an answer as LangChain's standard block of text: chat pages read the sources from its annotations."""
     annotations: list[blocks.Annotation] = []
-    for citation, place in placed(answer, citations):
-        # Every later checkpoint has each message once more, and a passage that is shown whole stands in its text.
+    for citation, place in locate_markers(answer, citations):
+        # Shortened, because each later checkpoint holds the message again.
         found = blocks.Citation(type="citation", title=title_of(citation), cited_text=citation["quote"][:LONGEST])
-        # No `extras`: langchain-openai sends them as fields that OpenAI does not know.
+        # No `extras`: langchain-openai would send them to OpenAI, which does not know them.
         if citation["link"]:
             found["url"] = citation["link"]
         if place is not None:
@@ -25,13 +25,13 @@ def with_sources(answer: str, citations: Sequence[Citation]) -> blocks.TextConte
     return blocks.TextContentBlock(type="text", text=answer, annotations=annotations)
 
 
-def placed(answer: str, citations: Sequence[Citation]) -> Iterator[tuple[Citation, tuple[int, int] | None]]:
-    """Yield each citation with the characters [start, end) of its marker in the answer; None where it has none."""
+def locate_markers(answer: str, citations: Sequence[Citation]) -> Iterator[tuple[Citation, tuple[int, int] | None]]:
+    """Yield each citation with the characters [start, end) of its marker in the answer; None without a marker."""
     after: dict[int, int] = {}
     for citation in citations:
         number = citation["marker"]
         mark = f"[{number}]"
-        # The claims come in the order of the answer; several may share one marker.
+        # Claims are in the order of the answer; several may share a marker.
         start = answer.find(mark, after.get(number, 0))
         start = answer.find(mark) if start < 0 else start
         after[number] = start + len(mark)
@@ -47,8 +47,8 @@ def by_marker(citations: Sequence[Citation]) -> dict[int, Citation]:
 
 
 def title_of(citation: Citation) -> str:
-    """Return where a quote stands, for people: the document, the section, the page."""
+    """Return the place of a quote, for people: the document, the section, the page."""
     name, heading = citation["title"] or citation["source"], citation["heading"]
     page = f"p. {citation['page']}" if citation["page"] else ""
-    # The path of headings mostly begins with the title.
+    # The heading path mostly begins with the title.
     return ", ".join(part for part in ("" if heading.startswith(name) else name, heading, page) if part)

@@ -1,4 +1,4 @@
-"""Runs the check of claims in threads of its own, so that long answers keep no other step from a thread."""
+"""Runs the claim check in its own threads, so that long answers do not block other steps."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from anabranch.citations.read_passages import read
 from anabranch.citations.time_limit import TimeLimit
 
 WORKERS = 2
-"""Checks at once in a process: they are pure Python, so that more would only share the time of one core."""
+"""Concurrent checks in a process: they are pure Python, so more would only share one core."""
 
 T = TypeVar("T")
 
-# Owner: this module. It holds no more than its threads, and the checks of runs that wait for it.
+# Owner: this module. It holds its threads, and the checks of waiting runs.
 _pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="claim-check")
 
 
 async def check(work: Callable[[TimeLimit], T], seconds: float = CHECK_SECONDS) -> T:
-    """Run a check in a thread of the pool, and end it where nobody waits for it any more.
+    """Run a check in a thread of the pool, and end it if nobody waits for it any more.
 
     Args:
-        work: The check; it calls `spend` of the limit that it gets as often as it can.
+        work: The check; it must call `spend` of its limit often.
         seconds: Processor time for it.
     """
     limit, context = TimeLimit(seconds), copy_context()
@@ -41,7 +41,7 @@ async def check(work: Callable[[TimeLimit], T], seconds: float = CHECK_SECONDS) 
 
 @asynccontextmanager
 async def read_meanwhile(passages: Collection[PassageText]) -> AsyncIterator[None]:
-    """Read passages for the check while the model writes; what is not read by then is read with the claims."""
+    """Read passages for the check while the model writes; the rest is read with the claims."""
     reading = asyncio.create_task(check(partial(read, passages)))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Where the words stand that support a claim, and what a window shows of a passage."""
+"""The evidence of a claim, and the words of an excerpt."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from anabranch.types import Chunk, Excerpt, Grade
 
-# Characters of a quote that is shown.
+# Most characters of a quote that are shown.
 LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
 class CitationRecord:
-    """Where the words stand that support a claim.
+    """The words that support a claim, and their place.
 
     Attributes:
         marker: Its number in the answer, from 1.
         number: Number of the passage in the windows.
         chunk_id: Id of the passage.
         claim: The claim, without markers.
-        grade: How well it stands there.
+        grade: The grade of the claim.
         quote: The characters [start, end) of the passage.
         start: Start of the quote in the passage.
         end: End of the quote in the passage.
@@ -36,5 +36,5 @@ class CitationRecord:
 
 
 def piece_of(chunk: Chunk, excerpt: Excerpt) -> str:
-    """Return the characters of the chunk that an excerpt has; its bounds are positions in the document."""
+    """Return the characters of a chunk that an excerpt shows; excerpts count characters of the document."""
     return chunk.text[max(excerpt["start"] - chunk.start, 0) : max(excerpt["end"] - chunk.start, 0)]

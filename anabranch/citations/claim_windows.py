@@ -1,4 +1,4 @@
-"""The words of the passages that speak most of a claim, for a reader that judges it by more than one quote."""
+"""The parts of the passages that are closest to a claim, for a judge that needs more than one quote."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from anabranch.citations.passage_text import PassageText, lookup_keys
 from anabranch.citations.tokens import tokens
 
 WINDOW = 400
-"""Characters of a window, some 100 tokens; one sentence may be as long."""
+"""Most characters of a window, some 100 tokens."""
 
 MOST = 2
-"""Windows of a claim: the words may stand in one place, and who or what is meant in another."""
+"""Most windows of a claim: one for its words, and one for who or what is meant."""
 
-# Rarity is summed in whole numbers: a sum of others depends on the order of a set.
+# Rarity is summed in whole numbers, because a sum of floats depends on the order of a set.
 _RARITY = 1000
 
 
@@ -26,10 +26,10 @@ class ClaimWindow:
     """Sentences of a passage, at [start, end).
 
     Attributes:
-        number: Of the passage.
-        span: Where they are in it.
-        label: What the passage is of.
-        words: What they say, under the names of the columns where they are rows of a table.
+        number: The number of the passage.
+        span: Their place in the passage.
+        label: The label of the passage.
+        words: Their text; table rows have the names of the columns above them.
     """
 
     number: int
@@ -42,7 +42,7 @@ class ClaimWindows:
     """Finds the windows of the claims of one answer."""
 
     def __init__(self, passages: Mapping[int, PassageText], question: str = "") -> None:
-        """Read the passages, by number; the question is part of what a window should speak of."""
+        """Read the passages, by number; windows should be close to the question, too."""
         self._passages = passages
         self._question = question
         self._holders: dict[str, list[tuple[int, int]]] = {}
@@ -53,36 +53,36 @@ class ClaimWindows:
                 for key in piece.keys:
                     self._holders.setdefault(key, []).append((number, at))
 
-    def of(self, claim: str, place: tuple[int, tuple[int, int]] | None = None) -> list[ClaimWindow]:
-        """Return the windows that share most with a claim and its question; `place` is where it was found, if it was.
+    def find_windows(self, claim: str, place: tuple[int, tuple[int, int]] | None = None) -> list[ClaimWindow]:
+        """Return the windows that share most with a claim and its question.
 
         Args:
-            claim: What is stated.
-            place: Number of a passage, and the characters of it that come first.
+            claim: The claim.
+            place: Number of the passage and span where the claim was found; its window comes first.
         """
-        found = [self._around(*place)] if place else []
-        for number, at in self._ranked(claim):
+        found = [self._make_window(*place)] if place else []
+        for number, at in self._rank_sentences(claim):
             if len(found) == MOST:
                 break
             piece = self._passages[number].sentences[at]
             seen = any(each.number == number and _overlap(each.span, (piece.start, piece.end)) for each in found)
             if not seen:
-                found.append(self._around(number, (piece.start, piece.end)))
+                found.append(self._make_window(number, (piece.start, piece.end)))
         return found
 
-    def _ranked(self, claim: str) -> list[tuple[int, int]]:
+    def _rank_sentences(self, claim: str) -> list[tuple[int, int]]:
         language = next((passage.language for passage in self._passages.values()), "english")
-        said = tokens(f"{self._question}\n{claim}", language)
+        words = tokens(f"{self._question}\n{claim}", language)
         shared = Counter[tuple[int, int]]()
-        for key in set(chain.from_iterable(map(lookup_keys, said))):
+        for key in set(chain.from_iterable(map(lookup_keys, words))):
             holders = self._holders.get(key, ())
             weight = round(_RARITY * log1p(self._spots / len(holders))) if holders else 0
             for spot in holders:
                 shared[spot] += weight
         return sorted(shared, key=lambda spot: (-shared[spot], spot))
 
-    def _around(self, number: int, span: tuple[int, int]) -> ClaimWindow:
-        """Return the sentences around some characters, as far as there is room, those behind them first."""
+    def _make_window(self, number: int, span: tuple[int, int]) -> ClaimWindow:
+        """Return the sentences around a span, as far as they fit, following ones first."""
         passage = self._passages[number]
         pieces = passage.sentences
         inside = [at for at, piece in enumerate(pieces) if _overlap((piece.start, piece.end), span)]
@@ -101,8 +101,8 @@ class ClaimWindows:
         return ClaimWindow(number, (start, end), passage.label, f"{head}\n{words}" if head else words)
 
 
-def shown(windows: Sequence[ClaimWindow]) -> list[tuple[int, str, str]]:
-    """Return windows as the rows of an envelope, numbered anew: two may be of one passage."""
+def make_rows(windows: Sequence[ClaimWindow]) -> list[tuple[int, str, str]]:
+    """Return windows as the rows of an envelope, numbered from 1."""
     return [(at, ", ".join(each.label.split("\n")), each.words) for at, each in enumerate(windows, start=1)]
 
 

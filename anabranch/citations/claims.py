@@ -1,4 +1,4 @@
-"""Cuts an answer into the claims that it makes, each with the passages that it cites."""
+"""Splits an answer into its claims, each with the passages that it cites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
 from anabranch.text.sentences import spans
 
-# Every repetition here is bounded or possessive: what a model writes may be a hundred thousand of the same character.
+# Every repetition is bounded or possessive, because a model may write a hundred thousand of the same character.
 _NUMBER = r"[0-9]{1,3}"
 _LIST = rf"{_NUMBER}(?:[ \t]{{0,3}}[,;\-–][ \t]{{0,3}}{_NUMBER}){{0,60}}"
 
@@ -22,7 +22,7 @@ _RANGE = re.compile(rf"({_NUMBER})(?:[ \t]*[-–][ \t]*({_NUMBER}))?")
 _BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+•‣◦▪–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]+(?=\S))?")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–>|]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]")
 _HEADING = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|(?:\*\*|__)[^*_\n]{1,200}(?<![.!?])(?:\*\*|__):?[ \t]*$)")
-# The fence of a block of code, the line under a table's head: a marker in it would break what it belongs to.
+# The fence of a block of code, or the line under a table's head: a marker would break it.
 _RULE = re.compile(
     r"[ \t>]*+(?:(?:`{3,}+|~{3,}+)[ \t]*+[\w+#.-]{0,30}|\|?+[ \t]*+:?-{3,}+:?[ \t]*+(?:\|[ \t:|-]*+)?)[ \t]*$"
 )
@@ -34,7 +34,7 @@ _NUMBERING = re.compile(r"\A[#*_>\s]*(?:\(?\d{1,3}(?:\.\d{1,3})*[.):]|\d{1,3}(?:
 # Stands for a character of a marker; no text has it.
 _GONE = "\0"
 _GAP = re.compile(rf"(?<![{_GONE}\s])[{_GONE}\s]++(?=[.,;:!?])")
-# Words that a clause of its own has on both sides of a marker.
+# Least words on both sides of a marker that ends a clause.
 _FEW = 3
 
 
@@ -52,7 +52,7 @@ class Claim:
     """One statement of an answer.
 
     Attributes:
-        text: What it says, without markers, on one line; nothing that is live in a page (`strip_links`).
+        text: Its text on one line, without markers and links (`strip_links`).
         start: Where it starts in the answer.
         end: Where it ends, its markers included.
         markers: Numbers of the passages it cites, each once, in order.
@@ -66,15 +66,15 @@ class Claim:
 
 def markers(text: str) -> list[Marker]:
     """Return the citation markers of a text, in order; [1-3] names three passages, [?] none."""
-    return [Marker(match.start(), match.end(), _numbers(match)) for match in MARKER.finditer(text)]
+    return [Marker(match.start(), match.end(), _read_numbers(match)) for match in MARKER.finditer(text)]
 
 
-def _numbers(match: re.Match[str]) -> tuple[int, ...]:
+def _read_numbers(match: re.Match[str]) -> tuple[int, ...]:
     found: dict[int, None] = {}
     for part in _RANGE.finditer(match["square"] or match["lens"] or ""):
         first = int(part[1])
         last = int(part[2]) if part[2] else first
-        # "[1-999]" would name passages that nobody was shown.
+        # A long range, such as "[1-999]", would name passages that do not exist.
         found |= dict.fromkeys(range(first, last + 1) if first <= last < first + 100 else (first, last))
     return tuple(found)
 
@@ -82,14 +82,14 @@ def _numbers(match: re.Match[str]) -> tuple[int, ...]:
 def claims(answer: str, question: str = "") -> list[Claim]:
     """Return the claims of an answer, in order.
 
-    A marker belongs to the sentence it follows, before or after the full stop; where a sentence cites after each of
-    its clauses, each clause is a claim. List items are claims. Headings, heads of tables, questions, and lines that end
-    in a colon are leads: claims where they cite, or have a number that neither the question nor what they introduce
-    has. What has no content word, code between fences, and the rules of tables are none; nor is a first sentence of one
-    word that cites nothing, such as "Yes.".
+    A marker belongs to the sentence it follows, before or after the full stop; if a sentence cites after each of its
+    clauses, each clause is a claim. List items are claims. Headings, heads of tables, questions, and lines that end in
+    a colon are leads: they are claims only if they cite, or have a number that neither the question nor the introduced
+    claims have. Text without a content word, code between fences, and the rules of tables are no claims; nor is a first
+    sentence of one word that cites nothing, such as "Yes.".
     """
-    stated = _stated(answer)
-    # "Yes." before a sentence is a reply; by itself it is all that is said.
+    stated = _list_stated(answer)
+    # "Yes." before a sentence is a reply; alone, it is a claim.
     return _without_mere_leads([one for one in stated if len(stated) == 1 or not _is_reply(*one)], question)
 
 
@@ -104,7 +104,7 @@ def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> 
     asked = figures(question)
     introduced: list[Claim] = []
     after_lead = False
-    # From the end, for what a lead introduces stands behind it.
+    # From the end, because a lead stands before the claims that it introduces.
     for claim, is_lead in reversed(stated):
         if is_lead:
             known = [*asked, *(figure for one in introduced for figure in figures(one.text))]
@@ -119,18 +119,18 @@ def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> 
 
 
 def _has_news(lead: Claim, known: Sequence[Figure], introduced: int) -> bool:
-    """Tell whether a lead has a number of its own; that of a heading is none, nor how many claims follow."""
+    """Tell whether a lead has a new number; the number of a heading or of the introduced claims does not count."""
     stated = figures(_NUMBERING.sub("", lead.text))
     return any(str(introduced) not in figure.values and not has(known, figure) for figure in stated)
 
 
-def _stated(answer: str) -> list[tuple[Claim, bool]]:
-    """Return what an answer states, and which of it may be only a lead to what follows."""
+def _list_stated(answer: str) -> list[tuple[Claim, bool]]:
+    """Return the claims of an answer, each with whether it may be only a lead."""
     found = markers(answer)
-    masked = _masked(answer, found)
+    masked = _mask_markers(answer, found)
     result: list[tuple[Claim, bool]] = []
     at = 0
-    for line, end, is_head in _blocks(answer):
+    for line, end, is_head in _split_blocks(answer):
         bullet = _BULLET.match(answer, line, end)
         start = bullet.end() if bullet else line
         for first, last in spans(masked[start:end]):
@@ -138,15 +138,15 @@ def _stated(answer: str) -> list[tuple[Claim, bool]]:
             while at < len(found) and found[at].start < start + last:
                 inside.append(found[at])
                 at += 1
-            for clause in _clauses(masked, start + first, start + last, inside):
-                claim = _claim(answer, masked, *clause)
+            for clause in _split_clauses(masked, start + first, start + last, inside):
+                claim = _make_claim(answer, masked, *clause)
                 cites = clause[-1]
                 result += [(claim, not cites and (is_head or _leads(claim.text)))] if claim else []
     return result
 
 
-def _masked(answer: str, found: list[Marker]) -> str:
-    """Blank the markers, so that the rules for sentences do not stumble over them and each position stays."""
+def _mask_markers(answer: str, found: list[Marker]) -> str:
+    """Replace the markers by blanks, which do not disturb the sentence rules and keep all positions."""
     parts, done = [], 0
     for marker in found:
         parts += [answer[done : marker.start], " " * (marker.end - marker.start)]
@@ -154,10 +154,10 @@ def _masked(answer: str, found: list[Marker]) -> str:
     return "".join([*parts, answer[done:]])
 
 
-def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield spans of lines that may hold one running sentence: a list item, a paragraph, a heading.
+def _split_blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield blocks of lines, such as a list item, a paragraph or a heading, without rules and code between fences.
 
-    Each with whether it is a heading or the head of a table. Rules, and code between fences, are in none of them.
+    Each has whether it is a heading or the head of a table.
     """
     start, position, closed, heads, fence = 0, 0, False, False, ""
     for line in answer.splitlines(keepends=True):
@@ -185,7 +185,7 @@ def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
         yield start, position, heads
 
 
-def _clauses(
+def _split_clauses(
     masked: str, start: int, end: int, inside: list[Marker]
 ) -> Iterator[tuple[int, int, tuple[int, ...], bool]]:
     """Yield (start, end, numbers, cites) of each clause that has markers of its own."""
@@ -206,7 +206,7 @@ def _clauses(
 
 
 def _parts(masked: str, before: int, start: int, end: int) -> bool:
-    """Tell whether what follows a marker, up to the next one, is a clause of its own."""
+    """Tell whether the text between two markers is a clause of its own."""
     between = masked[start:end]
     after = len(analyser().terms(between))
     starts_anew = between.lstrip()[:1].isupper() and after > 0 and before > 1
@@ -219,7 +219,7 @@ def _leads(text: str) -> bool:
     return asks or bool(_COLON.search(text) or _HEADING.match(text))
 
 
-def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], _: bool) -> Claim | None:
+def _make_claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], _: bool) -> Claim | None:
     piece = answer[start:end]
     start += len(piece) - len(piece.lstrip(" \t\n\r|"))
     end -= len(piece) - len(piece.rstrip(" \t\n\r|"))

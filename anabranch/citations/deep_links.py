@@ -1,4 +1,4 @@
-"""Makes the address at which a reader finds quoted words: the page of a PDF, the words of a web page, the characters.
+"""Makes the address of quoted words: a page of a PDF, words of a web page, or characters of a text.
 
 `#page=` is understood by PDF viewers (RFC 8118), `#:~:text=` by browsers (URL Fragment Text Directives, WICG), and
 `#char=` says which characters of a text are meant (RFC 5147).
@@ -22,23 +22,22 @@ def link_to(path: str, *, page: int | None, quote: str, start: int, end: int) ->
     """Return the address of some words of a document.
 
     Args:
-        path: What the corpus knows the document's file by: an absolute path, the address of a web page, or the path of
-            an archive, `!/` and the member.
+        path: The document's absolute path, the address of a web page, or the path of an archive, `!/` and the member.
         page: 1-based page of the words, None without pages.
-        quote: The words as they stand in the document's text.
+        quote: The words, as in the document's text.
         start: Their first character in the document's text.
         end: One past their last character.
 
     Returns:
-        The address, percent-encoded; empty where there is none that could be opened. No file is looked at.
+        The address, percent-encoded; empty if nothing can open it. No file is read.
     """
     try:
-        return _on_web(path, page, quote) if is_url(path) else _on_disk(path, page, quote, f"char={start},{end}")
-    except ValueError:  # what a retriever calls its source may be anything
+        return _link_page(path, page, quote) if is_url(path) else _link_file(path, page, quote, f"char={start},{end}")
+    except ValueError:  # a retriever's source may be any text
         return ""
 
 
-def _on_disk(path: str, page: int | None, quote: str, place_in_text: str) -> str:
+def _link_file(path: str, page: int | None, quote: str, place_in_text: str) -> str:
     archive = next(iter(archives_of(path)), None)
     place = PurePath(archive or path)
     if not place.is_absolute():
@@ -48,27 +47,27 @@ def _on_disk(path: str, page: int | None, quote: str, place_in_text: str) -> str
         return address
     if place.suffix.lower() == ".pdf":
         return address if page is None else f"{address}#page={page}"
-    return f"{address}#{_words(quote)}" if place.suffix.lower() in _PAGES else f"{address}#{place_in_text}"
+    return f"{address}#{_make_directive(quote)}" if place.suffix.lower() in _PAGES else f"{address}#{place_in_text}"
 
 
-def _on_web(url: str, page: int | None, quote: str) -> str:
+def _link_page(url: str, page: int | None, quote: str) -> str:
     parts = urlsplit(url)
     if parts.scheme.lower() not in _WEB:
         return ""
     address = escaped(urldefrag(url).url, safe=":/?#[]@!$&'()*+,;=%~-._")
     if parts.path.lower().endswith(".pdf"):
         return address if page is None else f"{address}#page={page}"
-    return f"{address}#{_words(quote)}"
+    return f"{address}#{_make_directive(quote)}"
 
 
-def _words(quote: str) -> str:
-    """Return the text directive for a quote; a long one by its first and its last words, which may be in two blocks."""
+def _make_directive(quote: str) -> str:
+    """Return the text directive for a quote; a long quote is given by its first and last words."""
     words = quote.split()
     if len(words) <= _FEW and "\n" not in quote:
-        return f":~:text={_encoded(words)}"
-    return f":~:text={_encoded(words[:_ENDS])},{_encoded(words[-_ENDS:])}"
+        return f":~:text={_encode(words)}"
+    return f":~:text={_encode(words[:_ENDS])},{_encode(words[-_ENDS:])}"
 
 
-def _encoded(words: list[str]) -> str:
+def _encode(words: list[str]) -> str:
     # A dash next to a comma would mark the words as context.
     return escaped(" ".join(words), safe="").replace("-", "%2D")

@@ -1,4 +1,4 @@
-"""What is known of a claim that no passage was matched to: what of it is in none, and the words that are nearest."""
+"""Describes an unconfirmed claim: which of its words are in no passage, and the nearest words of the passages."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from anabranch.citations.tokens import Token
 from anabranch.text.normalization import squeeze
 
 LONGEST_NEAREST = 200
-"""Characters of the nearest words."""
+"""Most characters of the nearest words."""
 
 MOST_NAMED = 3
-"""Words of a claim that are named: a reason is read beside it."""
+"""Most words of a claim that a reason names."""
 
 _LONGEST_WORD = 60
 
 
-def lack_of(nowhere: Sequence[str]) -> str:
-    """Return that some words are in no passage, as a person reads it; empty where there are none."""
+def describe_lack(nowhere: Sequence[str]) -> str:
+    """Return a reason that names words which are in no passage; empty without such words."""
     named = [squeeze(word)[:_LONGEST_WORD] for word in nowhere]
     if len(named) < 2:
         return f"{named[0]} is in no passage" if named else ""
     return f"{', '.join(named[:-1])} and {named[-1]} are in no passage"
 
 
-def nearest_words(text: str, piece: Piece, said: Sequence[Token]) -> str:
-    """Return the words of a sentence around those that a claim shares, `LONGEST_NEAREST` characters at most."""
+def cut_nearest(text: str, piece: Piece, words: Sequence[Token]) -> str:
+    """Return the part of a sentence around the words of a claim, at most `LONGEST_NEAREST` characters."""
     start, end = piece.start, piece.end
     if end - start > LONGEST_NEAREST:
-        places = [(each.start, each.end) for each in piece.tokens if each.is_content and _is_shared(each, said)]
+        places = [(each.start, each.end) for each in piece.tokens if each.is_content and _is_shared(each, words)]
         if places and max(places)[1] - start > LONGEST_NEAREST:
             start = min(min(places)[0], end - LONGEST_NEAREST)
         cut = text.rfind(" ", start, start + LONGEST_NEAREST + 1)
@@ -37,5 +37,5 @@ def nearest_words(text: str, piece: Piece, said: Sequence[Token]) -> str:
     return squeeze(text[start:end])[:LONGEST_NEAREST]
 
 
-def _is_shared(token: Token, said: Sequence[Token]) -> bool:
-    return any(token.text == each.text or (token.terms and token.terms == each.terms) for each in said)
+def _is_shared(token: Token, words: Sequence[Token]) -> bool:
+    return any(token.text == each.text or (token.terms and token.terms == each.terms) for each in words)

@@ -1,4 +1,4 @@
-"""What is known of the words of a language, by the Unicode CLDR: its months, weekdays, units and currencies."""
+"""Names of months, weekdays, units and currencies in a language, from the Unicode CLDR."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CODES = {
     "dutch": "nl", "swedish": "sv", "danish": "da", "norwegian": "nb", "finnish": "fi", "turkish": "tr",
     "russian": "ru", "arabic": "ar", "greek": "el", "hindi": "hi",
 }  # fmt: skip
-# Units by their names in the CLDR, and numbers that between them ask for every form of a word.
+# Units by their names in the CLDR, and numbers that together need every form of a word.
 _UNITS = {
     "concentr-percent": "%", "length-meter": "m", "length-kilometer": "km", "length-centimeter": "cm",
     "length-millimeter": "mm", "mass-gram": "g", "mass-kilogram": "kg", "volume-liter": "l", "length-mile": "mi",
@@ -36,7 +36,7 @@ _MORE_UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class LanguageTables:
-    """What is known of the words of a language, folded."""
+    """The tables of a language; their words are folded."""
 
     months: dict[str, int]
     weekdays: dict[str, int]
@@ -47,21 +47,21 @@ class LanguageTables:
 
 @cache
 def tables_of(language: str) -> LanguageTables:
-    """Return what is known of a language; empty for one that has no tables. Owner: this module; at most 17 entries."""
+    """Return the tables of a language, empty for other languages. Owner: this module; at most 17 entries."""
     if language not in _CODES:
         return LanguageTables({}, {}, {}, {}, {})
     code = _CODES[language]
     return LanguageTables(
-        _named(code, get_month_names, 0),
-        _named(code, get_day_names, 1),
-        _named(code, get_month_names, 0, "abbreviated"),
-        _named(code, get_day_names, 1, "abbreviated"),
+        _read_names(code, get_month_names, 0),
+        _read_names(code, get_day_names, 1),
+        _read_names(code, get_month_names, 0, "abbreviated"),
+        _read_names(code, get_day_names, 1, "abbreviated"),
         # "Metres" and "per cent" are English as well.
-        _units(code) | (_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
+        _read_units(code) | (_read_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
     )
 
 
-def _named(code: str, names: Callable[..., Mapping[int, str]], first: int, width: str = "wide") -> dict[str, int]:
+def _read_names(code: str, names: Callable[..., Mapping[int, str]], first: int, width: str = "wide") -> dict[str, int]:
     return {
         fold_word(name.rstrip(".")): at + first
         for context in ("format", "stand-alone")
@@ -69,13 +69,13 @@ def _named(code: str, names: Callable[..., Mapping[int, str]], first: int, width
     }
 
 
-def _units(code: str) -> dict[str, str]:
-    """Return the symbols of units by their names, in each form that a number asks for."""
+def _read_units(code: str) -> dict[str, str]:
+    """Return the symbols of units by their names, in every grammatical form."""
     found: dict[str, str] = {}
     for unit, symbol in _UNITS.items():
         for number in _FORMS:
             _, *words = format_unit(number, unit, "long", locale=code).split()
-            # What a locale has no words for is "5 length-mile", and the Turkish percent stands before its number.
+            # A locale without words for a unit writes "5 length-mile", and the Turkish percent precedes its number.
             if words and all(word[0].isalpha() and "-" not in word for word in words):
                 name = " ".join(map(fold_word, words))
                 found[name] = symbol
@@ -83,6 +83,6 @@ def _units(code: str) -> dict[str, str]:
                     found[f"{name}n"] = symbol  # "ab 3 Metern"
     for currency, symbol in CURRENCIES.items():
         for number in _FORMS:
-            # "US-Dollar": what people write is the last word of the name.
+            # People write only the last word of a name, such as "US-Dollar".
             found[fold_word(re.split(r"[\s-]", get_currency_name(currency, number, locale=code))[-1])] = symbol
     return found

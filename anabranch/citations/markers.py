@@ -1,4 +1,4 @@
-"""Rewrites the citation markers of an answer: numbered by first use, unknown ones gone, the words left as they are."""
+"""Rewrites the citation markers of an answer: numbers them by first use, and removes unknown ones."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ class _Edit:
 
 
 def mark(answer: str, cited: Sequence[tuple[Claim, int]]) -> tuple[str, dict[int, int]]:
-    """Return the answer with its markers set anew, and the marker of each passage number.
+    """Return the answer with new markers, and the marker of each passage number.
 
-    A passage that a claim cited before keeps its place in the sentence; one that was found for it comes at the end. An
-    claim that is not confirmed loses its markers and is followed by [?].
+    A marker of the supporting passage keeps its place in the sentence; else it is added at the end. A claim that is not
+    confirmed loses its markers and is followed by [?].
 
     Args:
-        answer: With the markers of its writer.
+        answer: The answer, with the markers of its writer.
         cited: Its claims in order, each with the number of the passage that supports it, 0 for none.
     """
     known = frozenset(number for _, number in cited if number)
     edits: list[_Edit] = []
-    groups = _groups(answer)
+    groups = _group_markers(answer)
     at = 0
     for claim, number in cited:
         while at < len(groups) and groups[at][0].start < claim.start:
-            edits.append(_kept(answer, groups[at], known))
+            edits.append(_select_numbers(answer, groups[at], known))
             at += 1
         is_placed = False
         while at < len(groups) and groups[at][0].start < claim.end:
-            edits.append(_kept(answer, groups[at], known & {number}))
+            edits.append(_select_numbers(answer, groups[at], known & {number}))
             is_placed = is_placed or number in edits[-1].parts
             at += 1
         if not is_placed:
             edits.append(_Edit(claim.end, claim.end, (" ", number or NOT_CONFIRMED)))
-    edits += (_kept(answer, group, known) for group in groups[at:])
+    edits += (_select_numbers(answer, group, known) for group in groups[at:])
     return _apply(answer, edits)
 
 
-def _groups(answer: str) -> list[list[Marker]]:
-    """Return the markers of an answer, those that stand side by side together."""
+def _group_markers(answer: str) -> list[list[Marker]]:
+    """Return the markers of an answer, adjacent ones as a group."""
     groups: list[list[Marker]] = []
     for marker in markers(answer):
         if groups and _BETWEEN.fullmatch(answer, groups[-1][-1].end, marker.start):
@@ -59,8 +59,8 @@ def _groups(answer: str) -> list[list[Marker]]:
     return groups
 
 
-def _kept(answer: str, group: Sequence[Marker], wanted: frozenset[int]) -> _Edit:
-    """Keep the wanted numbers of a group, each once; blanks before a group that goes go with it."""
+def _select_numbers(answer: str, group: Sequence[Marker], wanted: frozenset[int]) -> _Edit:
+    """Return the edit that keeps the wanted numbers of a group, each once; an empty group goes with its blanks."""
     seen: set[int] = set()
     parts: list[int | str] = []
     whole = True
@@ -106,7 +106,7 @@ def _apply(answer: str, edits: Sequence[_Edit]) -> tuple[str, dict[int, int]]:
 
 
 def _only(planned: set[int], text: str) -> str:
-    """Turn what became a marker only because another one between its brackets went ("[[9]1]") into plain text."""
+    """Turn accidental markers, such as that of "[[9]1]" without the 9, into plain text."""
     while stray := [marker for marker in markers(text) if marker.start not in planned]:
         pieces, done = [], 0
         for marker in stray:

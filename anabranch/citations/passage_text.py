@@ -1,4 +1,4 @@
-"""A passage as claims are compared with it: its sentences, pairs of them and the rows of its tables, read once."""
+"""A passage for the claim check: its sentences, pairs of them, and the rows of its tables, read once."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from anabranch.citations.tokens import Token, tokens
 from anabranch.text.language import language_of
 from anabranch.text.sentences import running_spans
 
-# Letters of an ending that makes another word, and of the word before it.
+# Most letters of an ending that makes another word, and least letters of the word before it.
 _ENDING, _ROOT = 2, 4
-# A passage of one-word lines has thousands, and each claim is compared with all of them.
+# A passage of one-word lines has thousands of pieces, and each claim is compared with all of them.
 _MAX_PIECES = 400
 
 _SEMICOLON = re.compile(r"[;；؛]")
 # Items of a list in running text, as contracts have them: "(b)" goes on in lower case, so that no sentence ends there.
 _ITEM = re.compile(r"[.;:]\s+(?=\((?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s)")
 
-# The lines over a mail, also as programs in other languages write them over the mail that is replied to.
+# The head of a mail, also that of a quoted mail, in several languages.
 _MAIL_HEAD = re.compile(
     r"(?:(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To|Von|An|Datum|Gesendet|Betreff|De|À|Objet|Envoyé|Para|Asunto|Fecha"
     r"|Enviado|Da|A|Data|Inviato|Oggetto): ?[^\n]*(?:\n|\Z)\s*){2,}"
@@ -40,11 +40,11 @@ class Piece:
     Attributes:
         start: Where it starts in the passage.
         end: Where it ends.
-        tokens: Its words; those of a row with the names of its columns.
-        rows: The row that it is; empty for sentences.
-        first: How many of its tokens are of the first of two sentences; 0 where it is one.
-        denied: Of a row, the stems of the name of each column whose cell is a mere "no", which is none of its tokens.
-        told: Of such a row, the words and numbers of its other columns, their names included.
+        tokens: Its words; those of a row include the names of its columns.
+        rows: The row; empty for sentences.
+        first: How many of its tokens are in the first of two sentences; 0 for one sentence.
+        denied: For a row, the stems of the name of each column whose cell is only "no"; tokens leave these out.
+        other_tokens: For such a row, the words and numbers of its other columns, with their names.
     """
 
     start: int
@@ -53,7 +53,7 @@ class Piece:
     rows: tuple[TableRow, ...] = ()
     first: int = 0
     denied: tuple[frozenset[str], ...] = ()
-    told: tuple[Token, ...] = ()
+    other_tokens: tuple[Token, ...] = ()
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -72,7 +72,7 @@ class Piece:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """What it is looked up by: that of each of its words (`lookup_keys`)."""
+        """Its keys in an index of words (`lookup_keys`)."""
         others = (lookup_keys(token) for token in self.tokens if token.figure or token.number)
         return self.terms.union(*others)
 
@@ -93,7 +93,7 @@ class Piece:
         return item.kind == "code" and item.text.isalpha() and len(item.text) > 2 and item.text in self.initials
 
     def has_derived(self, item: Token) -> bool:
-        """Tell whether it has a word that is made of one of a claim with an ending, as "wooden" is of "wood"."""
+        """Tell whether it has a word of a claim with a further ending, such as "wooden" for "wood"."""
         return any(
             own.startswith(term) and len(own) <= len(term) + _ENDING
             for term in item.terms
@@ -101,18 +101,18 @@ class Piece:
             for own in self.terms
         )
 
-    def denials_for(self, said: Sequence[Token]) -> int:
-        """Return how many cells that are a mere "no" deny something of a claim: those whose column it speaks of.
+    def count_denials(self, claim: Sequence[Token]) -> int:
+        """Return how many cells that are only "no" deny a claim: those whose column it names.
 
-        "Quad | 10.00 | no": that it needs no cox says nothing of what it costs.
+        In "Quad | 10.00 | no", the missing cox does not deny the price.
         """
-        stems = frozenset(chain.from_iterable(token.terms for token in said))
+        stems = frozenset(chain.from_iterable(token.terms for token in claim))
         spoken = sum(not stems.isdisjoint(names) for names in self.denied)
         if spoken or not self.denied:
             return spoken
-        # A claim of no other column may be what the row is called: "Dogs in the hall | no".
-        told = Piece(0, 0, self.told)
-        return 0 if any(token.is_content and told.has(token) for token in said) else len(self.denied)
+        # A claim without words of another column may be the row's name: "Dogs in the hall | no".
+        others = Piece(0, 0, self.other_tokens)
+        return 0 if any(token.is_content and others.has(token) for token in claim) else len(self.denied)
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class PassageText:
 
     Attributes:
         id: Id of its chunk.
-        text: Its words.
-        label: Title, heading and source: what it is about where it does not say so itself.
+        text: Its text.
+        label: Title, heading and source, which may say what the passage is about.
     """
 
     id: str
@@ -136,7 +136,7 @@ class PassageText:
 
     @cached_property
     def folded(self) -> Folded:
-        """Its text as quotations are looked up in it."""
+        """Its text, folded to look up quotes."""
         return fold(self.text)
 
     @cached_property
@@ -151,23 +151,23 @@ class PassageText:
 
     @cached_property
     def whole(self) -> Piece:
-        """All of it, with its label."""
+        """The whole passage, with its label."""
         inside = chain.from_iterable(piece.tokens for piece in self.sentences)
         return Piece(0, len(self.text), (*self.about.tokens, *inside))
 
     @cached_property
     def sentences(self) -> tuple[Piece, ...]:
-        """Its sentences and rows, a very long one in overlapping parts; a row with the names of its columns."""
+        """Its sentences and rows; very long ones in overlapping parts, rows with the names of their columns."""
         read = tokens(self.text, self.language)
         found: list[Piece] = []
         places = [token.start for token in read]
         heads = {names: tokens(" ".join(names), self.language) for names in {row.names for row in self.rows}}
-        for first, last in _with_rows(self.text, self.rows):
+        for first, last in _split_rows(self.text, self.rows):
             for start, end in _parts(self.text, first, last):
                 own = read[bisect_left(places, start) : bisect_left(places, end)]
                 rows = tuple(row for row in self.rows if row.start <= start < row.end)
                 names = (heads[row.names] for row in rows)
-                in_rows = [_scaled(token, rows) for token in own] if rows else own
+                in_rows = [_scale_figure(token, rows) for token in own] if rows else own
                 piece = Piece(start, end, (*in_rows, *chain.from_iterable(names)), rows)
                 found.append(self._without_denied_cells(piece, len(in_rows)) if len(rows) == 1 else piece)
             if len(found) >= _MAX_PIECES:
@@ -175,7 +175,7 @@ class PassageText:
         return tuple(found[:_MAX_PIECES])
 
     def _without_denied_cells(self, piece: Piece, own: int) -> Piece:
-        """Return a row without its cells that are a mere "no"; `own` are its tokens before the names of the columns."""
+        """Return a row without cells that are only "no"; `own` counts its tokens before the names of the columns."""
         (row,) = piece.rows
         cells = denied_cells(self.text, row, self.language)
         if not cells:
@@ -183,7 +183,7 @@ class PassageText:
         columns = [tokens(name, self.language) for name in row.names]
         stems = [frozenset(chain.from_iterable(token.terms for token in column)) for column in columns]
         others = [at for at in range(1, len(columns)) if at not in cells]
-        told = chain.from_iterable([*tokens(row.cells[at], self.language), *columns[at]] for at in others)
+        other_tokens = chain.from_iterable([*tokens(row.cells[at], self.language), *columns[at]] for at in others)
         left = [
             token for token in piece.tokens[:own] if not any(first < token.start < end for first, end in cells.values())
         ]
@@ -191,12 +191,12 @@ class PassageText:
             piece,
             tokens=(*left, *piece.tokens[own:]),
             denied=tuple(stems[at].difference(*(stems[other] for other in others)) for at in cells),
-            told=tuple(told),
+            other_tokens=tuple(other_tokens),
         )
 
     @cached_property
     def statements(self) -> tuple[Piece, ...]:
-        """Its sentences, cut at semicolons too, and its rows."""
+        """Its sentences, also split at semicolons, and its rows."""
         return tuple(chain.from_iterable(map(self._at_semicolons, self.sentences)))
 
     def _at_semicolons(self, piece: Piece) -> Iterator[Piece]:
@@ -209,7 +209,7 @@ class PassageText:
 
     @cached_property
     def candidates(self) -> tuple[tuple[int, int, Piece], ...]:
-        """Each sentence, and each with the one after it, with the places of the first and the last of its parts."""
+        """Each sentence, and each pair of sentences, with the places of its first and last sentence."""
         pairs = [
             (
                 at,
@@ -219,12 +219,12 @@ class PassageText:
             for at, (one, other) in enumerate(pairwise(self.sentences))
             if one.end < other.end <= one.start + LONGEST and not (one.rows or other.rows)
         ]
-        # The head of a table says nothing: "Cox needed" holds for some of its rows.
+        # The head of a table proves nothing: "Cox needed" holds only for some rows.
         alone = ((at, at, piece) for at, piece in enumerate(self.sentences) if piece.start not in self._heads)
         return (*alone, *pairs)
 
     def _shown_from(self, one: Piece, other: Piece) -> int:
-        # Who wrote to whom is read with what is written, and is no part of the words that are shown for it.
+        # The head of a mail is compared with the claim, but not shown as evidence.
         return other.start if _MAIL_HEAD.fullmatch(self.text, one.start, one.end) else one.start
 
     @cached_property
@@ -236,14 +236,14 @@ class PassageText:
         )
 
     def around(self, span: tuple[int, int]) -> tuple[int, int]:
-        """Return the sentences around some words, where they are not too long to show."""
+        """Return the sentences around a span, or the span itself if they are too long to show."""
         touched = [piece for piece in self.sentences if piece.start < span[1] and span[0] < piece.end]
         start, end = min([span[0], *(p.start for p in touched)]), max([span[1], *(p.end for p in touched)])
         return (start, end) if end - start <= LONGEST else (span[0], min(span[1], span[0] + LONGEST))
 
 
 def lookup_keys(token: Token) -> list[str]:
-    """Return what a word is looked up by: its stems, or how a number begins, so that a rounded one is found."""
+    """Return the keys of a word: its stems, or the first digit of a number, so that rounded numbers are found."""
     if token.number:
         return [f"{token.kind} {token.number}"]
     if token.figure is None:
@@ -251,16 +251,16 @@ def lookup_keys(token: Token) -> list[str]:
     return [f"# {value[:1]}" for value in token.figure.scaled] + list(token.terms)
 
 
-def _scaled(token: Token, rows: Sequence[TableRow]) -> Token:
-    """Give a number of a table what the name of its row says that it counts, as "Revenue ($ million)" does."""
+def _scale_figure(token: Token, rows: Sequence[TableRow]) -> Token:
+    """Give a number of a table the unit and scale in the name of its row, such as "Revenue ($ million)"."""
     if token.figure is None or not any(rows):
         return token
     named = rows[0].cells[0] if rows[0].cells else ""
     return token._replace(figure=in_terms_of(token.figure, named))
 
 
-def _with_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, int]]:
-    """Yield the sentences and items of a passage; a table, which has no stops, row by row."""
+def _split_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, int]]:
+    """Yield the sentences and list items of a passage, and its tables row by row."""
     cuts = {place for row in rows for place in (row.start, row.end)}
     cuts |= {match.end() for match in _ITEM.finditer(passage)}
     for start, end in running_spans(passage):
@@ -268,13 +268,13 @@ def _with_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, in
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield a sentence without the blanks around it, a very long one in overlapping parts."""
+    """Yield a sentence without surrounding blanks, a very long one in overlapping parts."""
     piece = text[start:end]
     start, end = start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
     while end - start > LONGEST:
         cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
         yield start, cut if cut > 0 else start + LONGEST
-        # Overlapping by half, so that what a claim says is whole in one of the parts.
+        # Overlapping by half, so that the words of a claim are together in one of the parts.
         half = text.find(" ", start + LONGEST // 2, max(cut, 0))
         start = half + 1 if half > 0 else start + LONGEST // 2
     if end > start:

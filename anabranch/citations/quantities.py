@@ -1,7 +1,7 @@
-"""Reads the numbers of a text that are written in digits, with the sign or symbol of what they count.
+"""Reads the numbers of a text that are written in digits, with their signs or symbols of units.
 
-Digits, separators and symbols are the same in most languages; words are not, so "twelve" and "metres" are words like
-any others here. The one exception says English in its name.
+Digits, separators and symbols are the same in most languages; words are not, so "twelve" and "metres" are plain words
+here. Names of exceptions contain the language.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Literal
 
 _CLOCK = re.compile(r"(\d{1,2})(?::|\s?h\s?)(\d{2})(:\d{2})?")
 _NUMBER = re.compile(rf"(?<!\w){_CLOCK.pattern}(?![\w:])|\d+(?:[.,']\d+)*")
-# Which half of a day an English hour is of. With it, or with the German "Uhr", an hour may have a stop: "9.30 Uhr".
+# The half of the day of an English hour. With it, or with the German "Uhr", an hour may have a stop: "9.30 Uhr".
 _ENGLISH_HALF_OF_DAY = re.compile(r"\s?([ap])(?:\.m\.|m\b)", re.IGNORECASE)
 _GERMAN_HOUR = re.compile(r"\s?Uhr\b")
 _DOTTED_CLOCK = re.compile(r"(\d{1,2})\.(\d{2})()")
 _NOON = 12
-# A sign belongs to the number behind it, and not between two numbers: "5-10", "5 -10".
+# A minus belongs to the number after it, unless it stands between two numbers: "5-10", "5 -10".
 _MINUS = re.compile(r"(?<![^\s(\[|])(?<!\d\s)[-−](?:[$€£¥₹]\s?)?$|(?<![^\s(\[|])(?<!\d\s)[$€£¥₹]\s?[-−]$")
 _GROUPED = re.compile(r"(\d{1,3}(?:([.,'])\d{3})(?:\2\d{3})*)(?:(?!\2)[.,](\d+))?")
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)")
-# A blank between groups of three digits counts only where it is a no-break one: others stand between two numbers.
+# Only a no-break blank joins groups of three digits: other blanks separate two numbers.
 _BLANK_IN_NUMBER = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _GROUPED_BY_BLANKS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})+(?![\d])")
 _SIGNS = str.maketrans({"٪": "%", "٫": ".", "٬": ",", "’": "'"})
@@ -41,16 +41,16 @@ _BEFORE = re.compile(rf"({_CURRENCY})[\s(]{{0,2}}$")
 # Symbols of the International System of Units (SI brochure, 9th edition) and a few that are as common beside it.
 _SYMBOLS = r"[kcmµn]?m[²³]?|[kmµ]?g|[mc]?l|[mµn]?s|min|h|[kMG]?Hz|[kMGT]?Wh?|[kMGT]i?B|[km]?V|ft|lb|mi|t"
 _AFTER = re.compile(rf"\s?({_CURRENCY}|[%‰]|°[CF]?|(?:{_SYMBOLS})(?![\w-]))")
-# How the name of a column says its unit: "Price (EUR)", "price_eur", "Weight [kg]", "Share %".
+# The unit in the name of a column: "Price (EUR)", "price_eur", "Weight [kg]", "Share %".
 _OF_COLUMN = re.compile(rf"(?:^|[\s_(\[/])([$€£¥₹%‰]|(?i:{'|'.join(CURRENCIES)})|(?<=[_(\[])(?:{_SYMBOLS}))[)\]]?$")
 _ENUMERATION = re.compile(r"\(\d\)")
-# Digits of a number that is computed with; a longer one is compared as it is written.
+# Most digits of a number that is rounded; a longer one is compared as it is written.
 _LONGEST = 40
-# Share of a number that rounding may take off: "4" is no 3.6.
+# Most share by which rounding may change a number: "4" is not 3.6.
 _ROUNDED = Decimal("0.02")
-# Numbers up to this one are written as words in running text, in most languages.
+# In most languages, running text has numbers up to this one as words.
 _AS_A_WORD = 12
-# Digits of an hour, or of such a number; Python reads no number of thousands of digits.
+# Most digits of an hour, or of such a number; Python refuses numbers of thousands of digits.
 _DAY_DIGITS = 2
 
 
@@ -59,11 +59,11 @@ class Figure:
     """A number of a text.
 
     Attributes:
-        values: What it may be worth, in plain digits: "1.234" is 1234 or 1.234, as the language has it.
-        scaled: The same with a scale that is written after it in English, "1.5 million" 1500000; else `values`.
-        unit: The symbol of what it counts, where there is one, or the half of the day, "am" or "pm"; else empty.
-        sign: "-" after a minus, "(" alone in brackets, which is how accounts write a minus, else empty. Words may say
-            as much, so `matches` does not look at it.
+        values: Its possible values, in plain digits: "1.234" is 1234 or 1.234, depending on the language.
+        scaled: The values with an English scale after it, such as 1500000 for "1.5 million"; else `values`.
+        unit: Its unit's symbol, or the half of the day, "am" or "pm"; else empty.
+        sign: "-" after a minus, "(" alone in brackets, the minus of accounts; else empty. `matches` ignores it, because
+            words may replace it.
     """
 
     values: frozenset[str]
@@ -73,18 +73,18 @@ class Figure:
 
     @property
     def is_scaled(self) -> bool:
-        """Whether a scale is written after it."""
+        """Whether a scale follows it."""
         return self.scaled != self.values
 
     @property
     def may_be_a_word(self) -> bool:
-        """Whether another text may well have it as a word: a small whole number without a symbol."""
+        """Whether another text may have it as a word: a small whole number without a symbol."""
         return not self.unit and all(
             len(value) <= _DAY_DIGITS and value.isdigit() and int(value) <= _AS_A_WORD for value in self.scaled
         )
 
     def matches(self, other: Figure) -> bool:
-        """Tell whether two texts say the same number; a unit that one of them leaves out does not count."""
+        """Tell whether two numbers are the same; a unit that only one of them has does not count."""
         differ = self.unit and other.unit and self.unit != other.unit
         return not differ and not self.scaled.isdisjoint(other.scaled)
 
@@ -96,7 +96,7 @@ class Figure:
         return any(_is_near(value, exact, step) for value, step in steps for exact in other.scaled)
 
     def _step(self, value: str) -> Decimal:
-        """Return what the last digit that was written stands for."""
+        """Return the value of the last written digit."""
         whole, _, fraction = value.partition(".")
         zeros = len(whole) - len(whole.rstrip("0")) if self.is_scaled else 0
         return Decimal(1).scaleb(-len(fraction) if fraction else zeros)
@@ -107,13 +107,13 @@ def _is_near(rounded: str, exact: str, step: Decimal) -> bool:
         return False
     try:
         here, there = Decimal(rounded), Decimal(exact)
-    except InvalidOperation:  # digits that are no number, such as those of a version or a date
+    except InvalidOperation:  # digits of a version or a date
         return False
     return 0 < abs(here - there) <= min(step / 2, _ROUNDED * here)
 
 
 def figures(text: str) -> tuple[Figure, ...]:
-    """Return the numbers of a text in order; the numbering of an enumeration, "(1)", is none of them."""
+    """Return the numbers of a text in order, without the numbering of an enumeration, "(1)"."""
     return tuple(figure for _, _, figure in figure_spans(text))
 
 
@@ -122,12 +122,12 @@ def figure_spans(text: str, *, blanks: bool = False) -> list[tuple[int, int, Fig
 
     Args:
         text: Any text.
-        blanks: Whether groups of three digits may be parted by a blank, as in "22 700".
+        blanks: Whether a blank may separate groups of three digits, as in "22 700".
     """
     if not any(map(str.isdigit, text)):
         return []
     if not text.isascii():
-        # One character for one, so that each number keeps its place.
+        # Character by character, so that each number keeps its place.
         text = _BLANK_IN_NUMBER.sub("'", text)
         text = text.translate({ord(char): _compatible(char) for char in set(text) if not char.isascii()})
         text = text.translate(_SIGNS)
@@ -149,7 +149,7 @@ def _compatible(char: str) -> str:
 def has(there: Sequence[Figure], figure: Figure) -> bool:
     """Tell whether a text has a number of a claim, or one that the claim rounds.
 
-    One that writes no scale at all may count in it, as tables do.
+    A text without any scale, such as a table, may count in the claim's scale.
     """
     if any(map(figure.matches, there)) or any(figure.rounds(other) for other in there):
         return True
@@ -160,7 +160,7 @@ def has(there: Sequence[Figure], figure: Figure) -> bool:
 
 
 def in_terms_of(figure: Figure, named: str) -> Figure:
-    """Return a number with the currency and the English scale that a name gives it, as in "Revenue ($ million)"."""
+    """Return a number with the currency and the English scale in a name, such as "Revenue ($ million)"."""
     unit, scale = re.search(_CURRENCY, named), _ENGLISH_SCALE.search(named)
     if unit and not figure.unit:
         figure = replace(figure, unit=CURRENCIES.get(unit[0], unit[0]))
@@ -172,7 +172,7 @@ def in_terms_of(figure: Figure, named: str) -> Figure:
 
 
 def unit_of_column(name: str) -> str:
-    """Return the unit or currency that the name of a column gives what stands in it, or nothing."""
+    """Return the unit or currency in the name of a column; empty without one."""
     found = _OF_COLUMN.search(name.strip())
     return CURRENCIES.get(found[1].upper(), found[1]) if found else ""
 
@@ -206,7 +206,7 @@ def _sign(text: str, start: int, end: int) -> Literal["", "-", "("]:
 
 
 def _clock(text: str, match: re.Match[str]) -> tuple[frozenset[str], str] | None:
-    """Return how a time of day may be written, and which half of the day it is of; None for any other number."""
+    """Return the forms of a time of day, and its half of the day; None for any other number."""
     written, half = _ascii(match[0]), _ENGLISH_HALF_OF_DAY.match(text, match.end())
     read = _CLOCK.fullmatch(written)
     if read is None and (half or _GERMAN_HOUR.match(text, match.end())):
@@ -233,12 +233,12 @@ def _ascii(digits: str) -> str:
 
 
 def _values(written: str) -> frozenset[str]:
-    """Return what digits with separators may be worth: "1,234" is 1234, or in some languages a fraction."""
+    """Return the possible values of digits with separators: "1,234" is 1234, or in some languages a fraction."""
     found = set()
     if grouped := _GROUPED.fullmatch(written):
         found.add(_plain(re.sub(r"\D", "", grouped[1]), grouped[3] or ""))
     if decimal := _DECIMAL.fullmatch(written):
-        # The zeros of "2,000" stay: as a fraction it must not pass for a plain 2.
+        # The zeros of "2,000" stay: as a fraction, it must not be equal to 2.
         found.add(f"{decimal[1]}.{decimal[2]}" if found else _plain(decimal[1], decimal[2]))
     return frozenset(found or {written.lstrip("0") or "0"})
 

@@ -1,4 +1,4 @@
-"""Where some passages speak of a question: how many of its words each sentence has, the rare ones counting more."""
+"""How close each sentence of some passages is to a question, by shared words; rare words count more."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping
 
 from anabranch.citations.passage_text import PassageText
 
-# Share of the best place's words of the question that another place needs.
+# Share of the best place's score that another place needs.
 ENOUGH_OF_BEST = 0.6
-# Share of the question's words, weighted by rarity, that any place needs.
+# Least score of a place.
 LEAST_PLACE = 0.2
 
 
 class QuestionPlaces:
-    """The sentences of some passages, by how much they speak of one question.
+    """Scores of sentences by their closeness to a question.
 
     Attributes:
-        rarity: Inverse document frequency of each stem over the sentences; "" stands for one that is nowhere.
-        of: By the number of a passage, for each sentence the share of the question's words that it has, with half of
-            those around it.
+        rarity: Inverse document frequency of each stem over the sentences; "" is that of an unknown stem.
+        by_passage: For each sentence, by passage number, the share of the question's words that it has; words of its
+            neighbours count half.
         best: The largest of these.
     """
 
@@ -29,21 +29,21 @@ class QuestionPlaces:
         self._question = question
         self.rarity = _rarity(passages.values())
         self._all = self._rare(question) or 1.0
-        self.of = {number: self._places(passage) for number, passage in passages.items()}
-        self.best = max((place for places in self.of.values() for place in places), default=0.0)
+        self.by_passage = {number: self._places(passage) for number, passage in passages.items()}
+        self.best = max((place for places in self.by_passage.values() for place in places), default=0.0)
 
     def speaks(self, place: float) -> bool:
-        """Tell whether a place speaks of the question; any does where nothing was asked."""
+        """Tell whether a place is close to the question; every place is if there is no question."""
         return not self._question or (place >= LEAST_PLACE and place >= ENOUGH_OF_BEST * self.best)
 
     def share(self, own: frozenset[str], near: frozenset[str]) -> float:
-        """Return the share of the question's words that some are, those that only stand near by half."""
+        """Return the share of the question's words in a place; words that are only near count half."""
         return (self._rare(own) + 0.5 * self._rare(near - own)) / self._all
 
     def _places(self, passage: PassageText) -> list[float]:
         pieces = [piece.terms & self._question for piece in passage.sentences]
         label = passage.about.terms & self._question
-        # A sentence goes on from the one before it and may name nothing itself; so what stands around counts.
+        # Neighbours count, because a sentence may not name what the previous one has named.
         near = [label.union(*pieces[max(at - 1, 0) : at + 2]) for at in range(len(pieces))]
         return [self.share(own, by) for own, by in zip(pieces, near, strict=True)]
 

@@ -1,7 +1,6 @@
-"""Finds a quotation in its passage as a reader would: typography, line breaks and emphasis marks do not count.
+"""Finds a quote in its passage as a reader would: typography, line breaks and emphasis marks do not count.
 
-Both sides are folded to one plain form; a map from each folded character back to where it came from gives the span in
-the passage as it stands.
+Both sides are folded to a plain form; a map from folded characters to the original gives the span in the passage.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from functools import lru_cache
 from anabranch.text.analyzer import UNSPACED, analyser
 from anabranch.text.normalization import clean
 
-# Characters of a quotation that are looked up; a longer one is not found.
+# Most characters of a quote that is looked up.
 LONGEST_QUOTE = 4_000
-# "a a a a" stands at every second character of a passage of such: the search must end.
+# A passage of "a a a a" has a match at every second character.
 _MAX_TRIES = 200
 
 _DASHES = "\\-\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
@@ -58,7 +57,7 @@ def fold(text: str) -> Folded:
     ends: list[int] = []
     for piece, start, end in _pieces(text):
         if piece.startswith(" ") and (not chars or chars[-1].endswith(" ")):
-            # One blank is enough. Where several characters stand for one (U+FC5E), that one stays their place.
+            # One blank is enough. Several characters for one (U+FC5E) keep its place.
             piece, start = piece[1:], start + (len(piece) == end - start)  # noqa: PLW2901
         if not piece:
             continue
@@ -73,7 +72,7 @@ def fold(text: str) -> Folded:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield folded pieces and where they are from: as many characters as there were, or one for which all stand."""
+    """Yield folded pieces with their spans: of the same length, or replacing the whole span."""
     done = 0
     for match in _SPECIAL.finditer(text):
         yield from _plain(text, done, match.start())
@@ -99,32 +98,32 @@ def _folded_char(char: str) -> str:
 
 
 def find_quote(quote: str, passage: Folded) -> tuple[int, int] | None:
-    """Return the [start, end) span of a quotation in the passage, or None where it is not there.
+    """Return the [start, end) span of a quote in the passage.
 
     Args:
-        quote: Words said to be copied; "a ... b" means both, in this order.
+        quote: The quoted words; "a ... b" means both, in this order.
         passage: The text, folded; the span counts the characters of the original.
 
     Returns:
-        The span, or None: not there, or too little (fewer than two content words and no number) to prove anything.
+        The span; None if the passage lacks it, or it has fewer than two content words and no number.
     """
     return locate(quote, passage) if _proves(quote) else None
 
 
 def locate(quote: str, passage: Folded) -> tuple[int, int] | None:
-    """Find a quotation as `find_quote` does, however short it is."""
+    """Find a quote as `find_quote` does, however short it is."""
     if len(quote) > LONGEST_QUOTE:
         return None
     whole = _find(fold(quote).text.strip(" " + _ENDS), passage.text, 0)
-    # Models shorten what they quote; an ellipsis that the passage has itself was found as it is.
+    # Models shorten quotes; an ellipsis in the passage itself was found as it is.
     halves = [half.strip() for half in _ELLIPSIS.split(quote)]
-    found = whole or _joined([half for half in halves if analyser().terms(half)], passage.text)
+    found = whole or _find_halves([half for half in halves if analyser().terms(half)], passage.text)
     if found is None:
         return None
     start, end = passage.starts[found[0]], passage.ends[found[1] - 1]
     text = passage.original
     last = quote.rstrip(" \n\"'*_`\u201d\u2019")[-1:]
-    # The stop is no part of the comparison, but a sentence that was copied whole should end with it.
+    # The stop is not compared, but a whole sentence should end with it.
     return (start, end + 1) if last and last in _ENDS and text[end : end + 1] == last else (start, end)
 
 
@@ -133,7 +132,7 @@ def _proves(quote: str) -> bool:
     return len(terms) > 1 or any(char.isdigit() for term in terms for char in term)
 
 
-def _joined(halves: list[str], passage: str) -> tuple[int, int] | None:
+def _find_halves(halves: list[str], passage: str) -> tuple[int, int] | None:
     if len(halves) < 2:
         halves = halves or [""]
     first, after = -1, 0

@@ -1,4 +1,4 @@
-"""Reads passages for the check while the model writes, and keeps them until the answer is there."""
+"""Reads passages for the claim check while the model writes, and keeps them for the other steps."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from anabranch.citations.passage_text import PassageText
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 
 MOST_CHARACTERS = 400_000
-"""Of the passages that are kept in a process, read or not; ten passages of one question have some 10,000."""
+"""Most characters of the passages that a process keeps; ten passages of one question have some 10,000."""
 
 
 class PassageMemory:
-    """The passages that were asked for last, so that each is read once for all steps of a turn."""
+    """A cache of recent passages, so that each is read once for all steps of a turn."""
 
     def __init__(self, most: int = MOST_CHARACTERS) -> None:
-        """Keep so many characters at most."""
+        """Set the most characters to keep."""
         self._most = most
         self._kept: OrderedDict[tuple[str, str, str], PassageText] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
     def passage(self, chunk_id: str, text: str, label: str) -> PassageText:
-        """Return the passage of these words, the one that was returned for them before where it is still kept."""
+        """Return the passage with this text, from the cache if it is there."""
         key = chunk_id, text, label
         with self._lock:
             found = self._kept.get(key)
@@ -45,7 +45,7 @@ passage_text = _memory.passage
 
 
 def read(passages: Iterable[PassageText], limit: TimeLimit) -> None:
-    """Read passages for the claims that are compared with them later, as far as there is time."""
+    """Read passages for later comparisons, as far as there is time."""
     with suppress(TimeIsUp):
         for passage in passages:
             limit.spend()

@@ -1,6 +1,6 @@
-"""Tells whether a name or number of a claim was taken from the place of another one of its kind, its rival.
+"""Tells whether a claim has a name or number where another one of its kind, a rival, belongs.
 
-A rival is told by where it stands alone: nearer to the words of the question, or followed by one of them.
+A rival is recognised by its place alone: nearer to the words of the question, or followed by one of them.
 """
 
 from __future__ import annotations
@@ -8,79 +8,79 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from anabranch.citations.agreement import ReadClaim, same
-from anabranch.citations.counted_numbers import counted_as
+from anabranch.citations.agreement import ReadClaim, is_same
+from anabranch.citations.counted_numbers import find_counted
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.tokens import Token
 
-# How much nearer a rival has to be to the words around a name or number before it takes its place.
+# How many times nearer a rival must be.
 OUTDONE = 3.0
-# Words that a comma or a stop counts as.
+# A comma or a stop counts as so many words.
 _ACROSS = 4
-# Words that the end of a sentence counts as beside its stop.
+# The end of a sentence counts as so many words more.
 _OTHER_SENTENCE = 8
-# Words after a name or number that say what it is of.
+# How many words after a name or number may say what it belongs to.
 _FOLLOWING = 3
-# Names with a number each that make a list.
+# Least number of names with a number that make a list.
 _LISTED = 2
 _NO_LABEL = Piece(0, 0, ())
 
 
-def outdone(
-    said: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mapping[str, float], about: Piece = _NO_LABEL
+def has_nearer_rival(
+    claim: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mapping[str, float], about: Piece = _NO_LABEL
 ) -> bool:
     """Tell whether a rival of the same kind is nearer to the words around an item than the item itself.
 
-    That gives a wrong name or number of the right sentence away: the words of the question stand by another one, or
-    follow another one: "$4.2 billion in 2023 from $3.9 billion in 2022". `about` is what the passage is headed by.
+    That reveals a wrong name or number from the right sentence: the words of the question are near another one, or
+    follow it: "$4.2 billion in 2023 from $3.9 billion in 2022". `about` is the passage's label.
     """
     if piece.rows:
-        return False  # in a row distance says nothing: the column decides there
+        return False  # in tables, the column decides
     read = piece.tokens
     question = frozenset(term for token in asked for term in token.terms)
-    # Names and numbers of the claim are what is in doubt, so they vouch for nothing.
-    context = question.union(*(token.terms for token in said.tokens if not token.is_hard))
+    # Without the claim's names and numbers, which are in doubt.
+    context = question.union(*(token.terms for token in claim.tokens if not token.is_hard))
     words = [(at, token) for at, token in enumerate(read) if not context.isdisjoint(token.terms)]
-    for item in said.added if words else ():
-        own = [at for at, token in enumerate(read) if same(item, token)]
-        # A sentence that begins with what its passage is headed by is about that, however far from it a rival stands.
+    for item in claim.added if words else ():
+        own = [at for at, token in enumerate(read) if is_same(item, token)]
+        # A sentence that begins with its passage's heading is about that, however near a rival is.
         if not own or all(map(about.has, read[: own[0] + 1])):
             continue
-        rivals = [at for at in range(len(read)) if _is_rival(item, at, own, said, read, question)]
-        if any(_copied(item, said.tokens, read, at) for at in own):
-            # A neighbour that the rival has as well, such as what both count, tells nothing.
-            rivals = [at for at in rivals if _copied(item, said.tokens, read, at)]
-        best = max(_nearness(piece, words, rarity, at) for at in own)
+        rivals = [at for at in range(len(read)) if _is_rival(item, at, own, claim, read, question)]
+        if any(_has_common_neighbour(item, claim.tokens, read, at) for at in own):
+            # A neighbour that the rival has too, such as what both count, does not count.
+            rivals = [at for at in rivals if _has_common_neighbour(item, claim.tokens, read, at)]
+        best = max(_measure_nearness(piece, words, rarity, at) for at in own)
         for rival in rivals:
             if any(_follows_rather(read, at, rival, asked) for at in own):
                 continue
-            if _nearness(piece, words, rarity, rival) > OUTDONE * best:
+            if _measure_nearness(piece, words, rarity, rival) > OUTDONE * best:
                 return True
             if all(_follows_rather(read, rival, at, asked) for at in own):
                 return True
     return False
 
 
-def listed_as(said: ReadClaim, piece: Piece, asked: Sequence[Token]) -> Literal["own", "other", ""]:
-    """Tell whose number a claim gives, in a sentence that lists names with a number each; empty where none does.
+def find_list_owner(claim: ReadClaim, piece: Piece, asked: Sequence[Token]) -> Literal["own", "other", ""]:
+    """Tell whose number a claim has, in a sentence that lists names with a number each; empty without such a list.
 
-    "Ada paid 5 euros, Bo 7 euros and Cem 9": seven is not what Ada paid, nor what Cem did.
+    In "Ada paid 5 euros, Bo 7 euros and Cem 9", seven belongs to Bo alone.
     """
-    listed = {} if piece.rows else _listed(piece.tokens)
-    named = {name for name in listed if any(name == token.text for token in (*said.tokens, *asked))}
-    stated = [token for token in said.added if token.figure]
-    owners = {name for name, number in listed.items() if any(same(token, number) for token in stated)}
+    listed = {} if piece.rows else _read_list(piece.tokens)
+    named = {name for name in listed if any(name == token.text for token in (*claim.tokens, *asked))}
+    stated = [token for token in claim.added if token.figure]
+    owners = {name for name, number in listed.items() if any(is_same(token, number) for token in stated)}
     if not named or not owners:
         return ""
     return "other" if named.isdisjoint(owners) else "own"
 
 
-def _listed(read: Sequence[Token]) -> dict[str, Token]:
-    """Return the numbers of a list by their names; empty where names and numbers do not take turns alike."""
+def _read_list(read: Sequence[Token]) -> dict[str, Token]:
+    """Return the numbers of a list by name; empty if names and numbers do not alternate."""
     places: list[int] = []
     for at, token in enumerate(read):
         is_name = token.capital and bool(token.terms)
-        # The words of one name stand side by side.
+        # Adjacent words with capitals are one name.
         if token.figure or (is_name and not (places and places[-1] == at - 1 and read[at - 1].capital)):
             places.append(at)
     pairs = [(places[at], places[at + 1]) for at in range(0, len(places) - 1, 2)]
@@ -97,16 +97,16 @@ def _listed(read: Sequence[Token]) -> dict[str, Token]:
 
 
 def _follows_rather(read: Sequence[Token], one: int, other: int, asked: Sequence[Token]) -> bool:
-    """Tell whether a word of the question follows one item, where other words follow the other: "40 for students"."""
-    here, there = _followers(read, one, other), _followers(read, other, one)
-    while here and there and same(here[0], there[0]):  # what both count
+    """Tell whether a word of the question follows only the first of two items: "40 for students"."""
+    here, there = _list_followers(read, one, other), _list_followers(read, other, one)
+    while here and there and is_same(here[0], there[0]):  # what both count
         here, there = here[1:], there[1:]
-    told = [any(same(token, word) for word in asked) for token in (*here[:1], *there)]
+    told = [any(is_same(token, word) for word in asked) for token in (*here[:1], *there)]
     return bool(here and there) and told[0] and not any(told[1:])
 
 
-def _followers(read: Sequence[Token], at: int, until: int) -> list[Token]:
-    """Return the content words after a place, up to a comma or another place; the rest of a name is passed."""
+def _list_followers(read: Sequence[Token], at: int, until: int) -> list[Token]:
+    """Return the content words after a place, up to a comma or another place; the rest of a name is skipped."""
     kind, at = read[at].kind, at + 1
     while kind == "name" and at < len(read) and read[at].kind == kind and not read[at].opens:
         at += 1
@@ -119,44 +119,48 @@ def _followers(read: Sequence[Token], at: int, until: int) -> list[Token]:
 
 
 def _is_rival(
-    item: Token, at: int, own: Sequence[int], said: ReadClaim, read: Sequence[Token], question: frozenset[str]
+    item: Token, at: int, own: Sequence[int], claim: ReadClaim, read: Sequence[Token], question: frozenset[str]
 ) -> bool:
-    """Tell whether a word is of a kind that a claim's word may have been taken for."""
+    """Tell whether a word may be the right one in the place of a claim's word."""
     token = read[at]
-    if not item.is_hard or token.kind != item.kind or same(item, token):
+    if not item.is_hard or token.kind != item.kind or is_same(item, token):
         return False
-    if any(token.text == one.text for one in said.tokens) or not question.isdisjoint(token.terms):
+    if any(token.text == one.text for one in claim.tokens) or not question.isdisjoint(token.terms):
         return False
-    return counted_as(read, at) in {counted_as(read, index) for index in own}
+    return find_counted(read, at) in {find_counted(read, index) for index in own}
 
 
-def is_anchored(said: ReadClaim, piece: Piece) -> bool:
-    """Tell whether each name and number that a claim adds stands beside the same word in a span."""
-    hard = [item for item in said.added if item.is_hard]
+def is_anchored(claim: ReadClaim, piece: Piece) -> bool:
+    """Tell whether each name and number that a claim adds is next to the same word in a span."""
+    hard = [item for item in claim.added if item.is_hard]
     return bool(hard) and all(
-        any(_copied(item, said.tokens, piece.tokens, at) for at, token in enumerate(piece.tokens) if same(item, token))
+        any(
+            _has_common_neighbour(item, claim.tokens, piece.tokens, at)
+            for at, token in enumerate(piece.tokens)
+            if is_same(item, token)
+        )
         for item in hard
     )
 
 
-def _copied(item: Token, said: Sequence[Token], read: Sequence[Token], at: int) -> bool:
-    """Tell whether a word has a neighbour in the claim that it has in the span too; words of its kind are passed."""
-    here = next(index for index, token in enumerate(said) if token is item)
+def _has_common_neighbour(item: Token, claim: Sequence[Token], read: Sequence[Token], at: int) -> bool:
+    """Tell whether a word has the same neighbour in the claim and in the span; words of its kind are skipped."""
+    here = next(index for index, token in enumerate(claim) if token is item)
     for step in (-1, 1):
-        one, other = _next_to(said, here, step), _next_to(read, at, step)
-        if one and other and same(one, other):
+        one, other = _find_next(claim, here, step), _find_next(read, at, step)
+        if one and other and is_same(one, other):
             return True
     return False
 
 
-def _next_to(read: Sequence[Token], at: int, step: int) -> Token | None:
+def _find_next(read: Sequence[Token], at: int, step: int) -> Token | None:
     kind, at = read[at].kind, at + step
     while 0 <= at < len(read) and (read[at].kind == kind or not (read[at].terms or read[at].figure)):
         at += step
     return read[at] if 0 <= at < len(read) else None
 
 
-def _nearness(piece: Piece, words: Sequence[tuple[int, Token]], rarity: Mapping[str, float], at: int) -> float:
+def _measure_nearness(piece: Piece, words: Sequence[tuple[int, Token]], rarity: Mapping[str, float], at: int) -> float:
     """Return how near a place is to some words: each stem counts by its rarity over the distance of the nearest."""
     best: dict[str, float] = {}
     read = piece.tokens

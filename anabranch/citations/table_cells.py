@@ -1,6 +1,6 @@
-"""Checks quotations of tables cell by cell: a row is quoted with its cells in any layout, and a figure has a column.
+"""Checks quotes of tables cell by cell: a row may be quoted in any layout, but its figures belong to their columns.
 
-The reader of documents writes tables with one row per line and bars between the cells, the names of the columns first.
+Document readers write tables with one row per line and bars between the cells, the names of the columns first.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _BAR = re.compile(r"(?<!\\)\|")
 _LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
-# Digits of a name, "K3", are no figure.
+# Digits of a name, such as "K3", are no figure.
 _DIGITS = re.compile(r"(?<![^\W_])\d+")
-# Rows before and after one that its name is compared with.
+# How many rows before and after a row its name is compared with.
 _NEAR = 50
 # "K3 Plus 1.9 litres": a name may have digits, too.
 _NUMBER_BEGINS = re.compile(r"(?<!\w)[^\w\s]?\d")
@@ -38,7 +38,7 @@ class TableRow:
         start: Where its line starts in the passage, blanks left out.
         end: Where it ends.
         cells: Its cells, without the blanks around them.
-        names: The head of the table, as many; empty where it has none.
+        names: The names of the columns, as many as cells; empty without a head.
     """
 
     start: int
@@ -48,12 +48,12 @@ class TableRow:
 
     @cached_property
     def terms(self) -> tuple[frozenset[str], ...]:
-        """The terms of each cell; the first is what the row is called."""
+        """The terms of each cell; the first cell is the name of the row."""
         return tuple(map(_terms, self.cells))
 
     @cached_property
     def columns(self) -> tuple[frozenset[str], ...]:
-        """The terms of each column's name; where the table has no head, the words before the number of a cell."""
+        """The terms of each column's name; without a head, of the words before the number of a cell."""
         return tuple(map(_terms, self.names or (_NUMBER_BEGINS.split(cell, maxsplit=1)[0] for cell in self.cells)))
 
     @cached_property
@@ -66,17 +66,17 @@ class TableRow:
 
     @cached_property
     def units(self) -> tuple[frozenset[str], ...]:
-        """The units and currencies of each cell's numbers, its own and that of its column."""
+        """The units and currencies of each cell's numbers, including that of its column."""
         names = self.names or ("",) * len(self.cells)
         return tuple(
             frozenset({unit_of_column(name), *(figure.unit for figure in figures)} - {""})
             for name, figures in zip(names, self.figures, strict=True)
         )
 
-    def called(self, said: frozenset[str]) -> frozenset[str]:
-        """Return the terms of those of its cells without figures that a text has in full."""
+    def find_called_terms(self, given: frozenset[str]) -> frozenset[str]:
+        """Return the terms of the cells without figures whose terms are all given."""
         cells = zip(self.terms, self.figures, strict=True)
-        return frozenset[str]().union(*(terms for terms, figures in cells if not figures and terms and terms <= said))
+        return frozenset[str]().union(*(terms for terms, figures in cells if not figures and terms and terms <= given))
 
     def is_named(self, terms: frozenset[str]) -> bool:
         """Tell whether a text with these terms has the row's name."""
@@ -120,15 +120,15 @@ def _table(lines: Sequence[tuple[int, str]]) -> list[TableRow]:
 
 
 def row_cells(line: str) -> tuple[str, ...]:
-    """Return the cells of a row; of the bars at its ends one each is no cell, and a bar of a cell is plain."""
+    """Return the cells of a row, without the bars at its ends; escaped bars in a cell become plain."""
     row = _LAST_BAR.sub("", line.strip().removeprefix("|"))
     return tuple(cell.strip().replace("\\|", "|") for cell in _BAR.split(row))
 
 
 def denied_cells(passage: str, row: TableRow, language: str) -> dict[int, tuple[int, int]]:
-    """Return the [start, end) of each cell that says no more than "no", "never" or "none", by its column."""
+    """Return the [start, end) of each cell that is only "no", "never" or "none", by column."""
     bars = [match.start() for match in _BAR.finditer(passage, row.start, row.end)]
-    # In any language: a table has too few words to show its own.
+    # In any language, because a table has too few words to recognise its language.
     denials = NO | NEGATIONS.get(language, frozenset())
     return {
         at: (bars[at], bars[at + 1])
@@ -138,126 +138,125 @@ def denied_cells(passage: str, row: TableRow, language: str) -> dict[int, tuple[
 
 
 def _names_columns(first: Sequence[str]) -> bool:
-    """Tell whether the first row is a head: it has no name of its own, or no figures but years."""
+    """Tell whether the first row is a head: its first cell is empty, or its only figures are years."""
     return not first[0] or all(map(_YEAR.fullmatch, _DIGITS.findall(" ".join(first[1:]))))
 
 
 def find_row(quote: str, rows: Iterable[TableRow]) -> tuple[int, int] | None:
-    """Return the span of the row that a quotation gives, in whatever layout: "Net loss 2020: $(1,752)".
+    """Return the span of the row that a quote repeats, in any layout: "Net loss 2020: $(1,752)".
 
     Returns:
-        The span of the row whose cells (its name and one more at least), together with names of the columns, are all
-        that the quotation says; or None.
+        The span of the row of which the quote has the name and at least one more cell, and no words that are not in the
+        row or the names of its columns; or None.
     """
-    said = _terms(quote)
+    terms = _terms(quote)
     for row in rows:
         own = frozenset[str]().union(*row.terms)
-        if row.is_named(said) and said <= own.union(*row.columns) and len(said & own) > len(row.terms[0]):
+        if row.is_named(terms) and terms <= own.union(*row.columns) and len(terms & own) > len(row.terms[0]):
             return row.start, row.end
     return None
 
 
-def wrong_column(
-    claim: str, stated: Sequence[Figure], shown: Sequence[TableRow], rows: Iterable[TableRow], question: str = ""
+def has_wrong_column(
+    claim: str, stated: Sequence[Figure], supporting: Sequence[TableRow], rows: Iterable[TableRow], question: str = ""
 ) -> bool:
     """Tell whether a claim gives a figure of a row under the name of another row, or of another column.
 
-    Only where the claim names rows or columns of the table at all ("in 2021"), or else the question does.
+    This needs a claim, or else a question, that names rows or columns of the table, such as "in 2021".
 
     Args:
-        claim: What is said.
+        claim: The claim.
         stated: Its numbers.
-        shown: The rows that are to support it.
+        supporting: The rows that may support it.
         rows: All rows of the passage.
-        question: What was asked; empty where the claim says enough to be judged alone.
+        question: The question; empty if the claim can be judged alone.
     """
-    if not shown:
+    if not supporting:
         return False
-    said, asked = _terms(claim), _terms(question)
+    terms, asked = _terms(claim), _terms(question)
     every = list(rows)
-    about = [row for row in shown if row.is_named(said)]
-    if not about and any(row.is_named(said) for row in every):
+    about = [row for row in supporting if row.is_named(terms)]
+    if not about and any(row.is_named(terms) for row in every):
         return True
-    if len(shown) == 1 and _is_called_otherwise(shown[0], every, said, asked):
+    if len(supporting) == 1 and _is_called_otherwise(supporting[0], every, terms, asked):
         return True
-    candidates = about or shown
+    candidates = about or supporting
     if len(candidates) != 1 or not any(candidates[0].columns):
         return False
     (row,) = candidates
     if _crosses(row, claim):
         return True
-    named = _named(row, said) or _named(row, asked)
+    named = _find_named_columns(row, terms) or _find_named_columns(row, asked)
     return _mixes(row, stated, named)
 
 
 def _is_called_otherwise(
-    shown: TableRow, rows: Sequence[TableRow], said: frozenset[str], asked: frozenset[str]
+    supporting: TableRow, rows: Sequence[TableRow], terms: frozenset[str], asked: frozenset[str]
 ) -> bool:
-    """Tell whether a claim has the name of another row, in whatever column: "joiner" is not "senior joiner".
-
-    Where it has that of none, its question may.
-    """
-    at = next((at for at, row in enumerate(rows) if row is shown), 0)
-    near = [row for row in rows[max(0, at - _NEAR) : at + _NEAR] if row is not shown and row.names == shown.names]
-    for words in (said, asked):
-        own, others = shown.called(words), [row.called(words) for row in near]
+    """Tell whether a claim, or else its question, has the name of another row: "joiner" is not "senior joiner"."""
+    at = next((at for at, row in enumerate(rows) if row is supporting), 0)
+    near = [
+        row for row in rows[max(0, at - _NEAR) : at + _NEAR] if row is not supporting and row.names == supporting.names
+    ]
+    for words in (terms, asked):
+        own, others = supporting.find_called_terms(words), [row.find_called_terms(words) for row in near]
         if own or any(others):
             return any(own < other for other in others) and not any(other <= own for other in others if other)
     return False
 
 
 def _crosses(row: TableRow, claim: str) -> bool:
-    """Tell whether a claim that names several columns gives figures of theirs in another order than it names them."""
+    """Tell whether a claim gives the figures of several columns in another order than it names the columns."""
     events: list[tuple[int, bool, int]] = []
     columns = range(1, len(row.cells))
     for start, _, figure in figure_spans(claim):
         held = [at for at in columns if has(row.figures[at], figure)]
         events += [(start, False, held[0])] if len(held) == 1 else []
-    own = _own_names(row)
+    own = _find_own_names(row)
     for word in _WORD.finditer(claim):
         held = [at for at in columns if own[at] and own[at] & _terms(word[0])]
         events += [(word.start(), True, held[0])] if len(held) == 1 else []
     events.sort()
     names = [at for _, is_name, at in events if is_name]
     values = [at for _, is_name, at in events if not is_name]
-    # Each once, and as many of both: else nothing tells which belongs to which.
+    # Only if each column has one name and one figure in the claim.
     once = len(names) == len(set(names)) and sorted(names) == sorted(values)
     return once and names != values
 
 
 def _mixes(row: TableRow, stated: Sequence[Figure], named: set[int]) -> bool:
-    """Tell whether a figure of the claim is of a column it does not name, and that of one it names is not in it."""
+    """Tell whether the claim has a figure of a column that it does not name, and none of one that it names."""
     columns = range(1, len(row.cells))
     holding = [{at for at in columns if has(row.figures[at], figure)} for figure in stated]
     values = {column for found in holding for column in found}
     if any(found and _is_measured_elsewhere(row, figure, found) for figure, found in zip(stated, holding, strict=True)):
         return True
-    # A column that is named and empty in this row contradicts nothing.
+    # A named column that is empty in this row contradicts nothing.
     left_out = {column for column in named - values if row.figures[column]}
     return bool(left_out) and any(found and not found & named for found in holding)
 
 
 def _is_measured_elsewhere(row: TableRow, figure: Figure, holding: set[int]) -> bool:
-    """Tell whether a number has a unit that the row has, but in other cells: "17 euros" for 17 pieces at 32 euros."""
+    """Tell whether only other cells of the row have the unit of a number: "17 euros" for 17 pieces at 32 euros."""
     measured = {at for at, units in enumerate(row.units) if figure.unit in units}
     return bool(measured) and not measured & holding
 
 
-def _own_names(row: TableRow) -> dict[int, frozenset[str]]:
-    """Return what tells the name of each column from the others: of "year ended 2021" and "... 2020" the year."""
+def _find_own_names(row: TableRow) -> dict[int, frozenset[str]]:
+    """Return the terms that only one column's name has: the year of "year ended 2021" and "... 2020"."""
     columns = range(1, len(row.cells))
     return {at: row.columns[at].difference(*(row.columns[other] for other in columns if other != at)) for at in columns}
 
 
-def _named(row: TableRow, said: frozenset[str]) -> set[int]:
-    """Return the columns that a text names: in full, or else the only one of whose name it has a word."""
-    own = _own_names(row)
-    # "K3" beside "K3 Plus" has no word of its own: it is named where the longer name is not.
-    in_full = {at for at in own if (own[at] and own[at] <= said) or (not own[at] and _is_longest(row, at, said))}
-    in_part = {at for at in own if own[at] & said}
+def _find_named_columns(row: TableRow, terms: frozenset[str]) -> set[int]:
+    """Return the columns that a text names in full, or else the only one that it names in part."""
+    own = _find_own_names(row)
+    # All terms of "K3" are in "K3 Plus", too: it is named if the longer name is not.
+    in_full = {at for at in own if (own[at] and own[at] <= terms) or (not own[at] and _is_longest(row, at, terms))}
+    in_part = {at for at in own if own[at] & terms}
     return in_full or (in_part if len(in_part) == 1 else set())
 
 
-def _is_longest(row: TableRow, at: int, said: frozenset[str]) -> bool:
+def _is_longest(row: TableRow, at: int, terms: frozenset[str]) -> bool:
     name, others = row.columns[at], [row.columns[other] for other in range(1, len(row.cells)) if other != at]
-    return bool(name) and name <= said and not any(name == other or name < other <= said for other in others)
+    return bool(name) and name <= terms and not any(name == other or name < other <= terms for other in others)

@@ -1,22 +1,19 @@
-"""Processor time for the check of an answer, and an end to it where nobody waits any more."""
+"""Limits the processor time of a claim check, and ends a check for which nobody waits."""
 
 from __future__ import annotations
 
 import time
 
 
-class TimeIsUp(Exception):  # noqa: N818  # no error: what was not checked says so
+class TimeIsUp(Exception):  # noqa: N818  # no error: unchecked claims are marked
     """The check has used its time, or nobody waits for it."""
 
 
 class TimeLimit:
-    """What one check may use, counted in the thread that works on it.
-
-    A check has no other way to end early: a thread cannot be stopped from outside.
-    """
+    """The processor time of one check, in its own thread, which cannot be stopped from outside."""
 
     def __init__(self, seconds: float) -> None:
-        """Begin with so many seconds of processor time; they count from the first call of `spend`."""
+        """Set the seconds of processor time, counted from the first call of `spend`."""
         self._seconds = seconds
         self._end: float | None = None
         self._is_stopped = False
@@ -26,10 +23,10 @@ class TimeLimit:
         self._is_stopped = True
 
     def spend(self) -> None:
-        """Go on, if there is time.
+        """Check that there is time left.
 
         Raises:
-            TimeIsUp: There is none left, or the check was stopped.
+            TimeIsUp: There is no time left, or the check was stopped.
         """
         now = time.thread_time()
         if self._end is None:

@@ -1,7 +1,7 @@
-"""Reads a text into tokens: words with their stems, and what has to agree between a claim and its evidence.
+"""Reads a text into tokens: words with their stems, and the kinds that must agree between a claim and its evidence.
 
-Numbers, months, weekdays, names, codes and negations can be compared in any language that the analyser knows; what a
-word means cannot. Names of months, weekdays, units and currencies are those of the Unicode CLDR.
+Numbers, months, weekdays, names, codes and negations can be compared in any language that the analyser knows, unlike
+the meaning of words. Names of months, weekdays, units and currencies are those of the Unicode CLDR.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from anabranch.text.stemmer import UNSTEMMED, languages
 
 Kind = Literal["word", "function", "figure", "month", "weekday", "name", "code", "negation"]
 
-# What cannot be put in other words: it agrees, or it does not.
+# Kinds that cannot be put in other words.
 HARD: frozenset[Kind] = frozenset({"figure", "month", "weekday", "name", "code"})
 
-# Where words are not parted by blanks, each character stands for itself. An apostrophe parts two words but in English.
+# In scripts without blanks between words, each character is a token. Except in English, an apostrophe ends a word.
 _PART = rf"(?:[^\W{UNSPACED}][{MARKS}]*)++"
 _WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:[.\-_/]+{_PART})*")
 _ENGLISH_WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:['’.\-_/]+{_PART})*")
@@ -48,7 +48,7 @@ _FOLLOWED = re.compile(r"\.?\s+\d")
 _DATE = re.compile(
     r"\b(?:(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})|(?P<a>\d{1,2})[./](?P<b>\d{1,2})[./](?P<c>\d{4}))\b"
 )
-# "And" is one letter that is written together with the number after it.
+# The Arabic "and" is one letter, joined to the number after it.
 _ARABIC_AND = re.compile(r"\bو(?=\d)")
 _DECEMBER, _LAST_DAY = 12, 31
 _SIGN_BEFORE = re.compile(r"[$€£¥₹]\s?$")
@@ -57,8 +57,8 @@ _SIGN_AFTER = re.compile(r"\s?[$€£¥₹%‰]")
 _DAY_OR_YEAR = (1, 2, 4)
 _ABBREVIATION = 2
 SIGNS = frozenset("$€£¥₹%‰")
-"""Of what a number counts, in any language."""
-# Characters before a word that tell whether a sentence begins with it.
+"""Signs of units, in any language."""
+# How many characters before a word tell whether a sentence begins with it.
 _BEFORE = 12
 
 
@@ -70,10 +70,10 @@ class Token(NamedTuple):
         end: Where it ends.
         text: Folded: lower case, no accents; a letter that is a name, as in "Plan A", keeps its capital.
         terms: Its stems; none for a function word.
-        kind: What it is; a name is a capitalised word that no sentence begins with.
-        figure: The number that it is, or has in it.
+        kind: Its kind; a name is a capitalised word that no sentence begins with.
+        figure: The number that it is or contains.
         number: Month, 1 to 12, or weekday, 1 (Monday) to 7; else 0.
-        opens: Whether a comma, a stop or a bracket stands between it and the word before.
+        opens: Whether a comma, a stop or a bracket stands before it.
         capital: Whether it is written with a capital.
     """
 
@@ -89,12 +89,12 @@ class Token(NamedTuple):
 
     @property
     def is_hard(self) -> bool:
-        """Whether it has to agree as it is."""
+        """Whether it must agree exactly."""
         return self.kind in HARD
 
     @property
     def is_content(self) -> bool:
-        """Whether it says something: it has a stem, or is a number or a date."""
+        """Whether it has a stem, or is a number or a date."""
         return bool(self.terms or self.figure or self.number)
 
 
@@ -103,8 +103,8 @@ def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> lis
 
     Args:
         text: Any text.
-        language: As the Snowball stemmers call it; one that has no tables is only stemmed.
-        names: Folded words that are names wherever they are capitalised, also at the beginning of a sentence.
+        language: A language of the Snowball stemmers; without tables, it is only stemmed.
+        names: Folded words that are names if they are capitalised, also at the beginning of a sentence.
     """
     english = language in _ENGLISH
     text = _ARABIC_AND.sub(" ", text) if language == "arabic" else text
@@ -154,7 +154,7 @@ def _from_to(match: re.Match[str], start: int, *, opens: bool) -> list[Token]:
 def _with_numbers_inside(
     read: list[Token], numbers: Mapping[int, tuple[int, Figure]], units: Mapping[str, str]
 ) -> list[Token]:
-    """Give a code, such as "HX-200", the number that it has in it; "25-metre" is a number with a unit."""
+    """Give a code, such as "HX-200", the number in it; "25-metre" becomes a number with a unit."""
     for start, (end, figure) in numbers.items():
         at = bisect_right(read, start, key=_start) - 1
         if at >= 0 and read[at].figure is None and read[at].start < end <= read[at].end:
@@ -168,7 +168,7 @@ def _with_numbers_inside(
 
 
 def _with_short_dates(read: list[Token], known: LanguageTables, language: str) -> list[Token]:
-    """Take short names of months and weekdays in a date for what they are: "Sat 18 Oct"."""
+    """Recognise short names of months and weekdays in a date: "Sat 18 Oct"."""
     if not any(token.figure for token in read):
         return read
     for at, token in enumerate(read):
@@ -198,14 +198,14 @@ def _start(token: Token) -> int:
 
 
 def _date(match: re.Match[str], *, english: bool) -> list[Token]:
-    """Return day, month and year of a date in digits; "3/4/2020" is the third of April but in English."""
+    """Return day, month and year of a date in digits; "3/4/2020" is the third of April, except in English."""
     start, end = match.span()
     month, day, year = (int(match[one] or match[other]) for one, other in (("m", "b"), ("d", "a"), ("y", "c")))
     if not match["m"] and (month > _DECEMBER or (english and "/" in match[0] and day <= _DECEMBER)):
         month, day = day, month
     if not (1 <= month <= _DECEMBER and 1 <= day <= _LAST_DAY):
         return []
-    # Three tokens at one place: "3 March" and "March 2020" are both said by the date.
+    # Three tokens at one place, because the date matches "3 March" as well as "March 2020".
     values = [frozenset({str(value)}) for value in (day, year)]
     return [
         Token(start, end, str(day), (), "figure", Figure(values[0], values[0])),
@@ -215,7 +215,7 @@ def _date(match: re.Match[str], *, english: bool) -> list[Token]:
 
 
 def _with_units(read: list[Token], units: Mapping[str, str]) -> list[Token]:
-    """Give each number the unit that is written after it as one or two words."""
+    """Give each number its unit from the one or two words after it."""
     result: list[Token] = []
     for token in read:
         at, name = len(result) - 1, token.text
@@ -225,7 +225,7 @@ def _with_units(read: list[Token], units: Mapping[str, str]) -> list[Token]:
             at -= 1
         figure = result[at].figure if result and not token.opens else None
         if figure and at == len(result) - 1 and figure.unit and _is_symbol(token, figure.unit):
-            # Read as the unit of its number, as "kilometres" is after one.
+            # A symbol is part of its number, like "kilometres".
             result.append(token._replace(kind="function", terms=()))
             continue
         if figure and name in units and figure.unit in ("", units[name]):
@@ -245,7 +245,7 @@ def _is_symbol(token: Token, unit: str) -> bool:
 
 
 def _with_german_names(read: Sequence[Token]) -> list[Token]:
-    """Take two capitalised words in a row for a name: in German every noun has a capital."""
+    """Treat two capitalised words in a row as a name, because every German noun has a capital."""
     nouns = [token.kind == "word" and token.capital for token in read]
     return [
         token._replace(kind="name")
@@ -264,42 +264,42 @@ def _word(text: str, match: re.Match[str], language: str, names: frozenset[str],
     kind, number = word.kind, word.number
     if not word.capital and kind != "month":
         return Token(start, end, *word[2:7], opens)
-    if kind in ("function", "word") and _is_letter(text, match, language) and not _begins(text, start):
-        # "Plan A": an article has no capital where no sentence begins. The capital stays, to tell the two apart.
+    if kind in ("function", "word") and _is_letter(text, match, language) and not _begins_sentence(text, start):
+        # "Plan A": within a sentence, an article has no capital. The capital stays, to tell the two apart.
         return Token(start, end, match[0], (match[0],), "code", None, 0, opens, capital=True)
     if kind in ("month", "word"):
         # "5. Mai": in many languages, a stop makes an ordinal.
         ordinal = kind == "month" and _ORDINAL.search(text[max(0, start - _BEFORE) : start])
-        begins = _begins(text, start) and not ordinal
+        begins = _begins_sentence(text, start) and not ordinal
         if kind == "month" and begins and not _FOLLOWED.match(text, end):
-            # "May" and "March" begin sentences as words of their own; as an answer, "October" is a name.
+            # "May" and "March" also begin sentences as other words; as an answer, "October" is a name.
             kind, number = "name", 0
         elif kind == "word" and language != "german" and (not begins or word.text in names):
             kind = "name"
     return Token(start, end, word.text, word.terms, kind, word.figure, number, opens, word.capital)
 
 
-def _begins(text: str, start: int) -> bool:
-    """Tell whether a sentence, a quotation or a cell begins at a place; none does after "Mr."."""
+def _begins_sentence(text: str, start: int) -> bool:
+    """Tell whether a sentence, a quote or a cell begins at a place; none begins after "Mr."."""
     found = _BEGIN.search(text, max(0, start - _BEFORE), start)
     return found is not None and not (found[0][:1] == "." and is_shortened(text, found.start()))
 
 
 def _is_letter(text: str, match: re.Match[str], language: str) -> bool:
-    """Tell whether a word is a letter that names something: no pronoun, and no initial."""
+    """Tell whether a word is a single letter that names something, and no pronoun or initial."""
     letter, end = match[0], match.end()
     if len(letter) != 1 or not letter.isupper() or (letter == "I" and language in _ENGLISH):
         return False
     return not (text[end : end + 1] == "." and is_shortened(text, end))
 
 
-def names_of(read: Iterable[Token]) -> frozenset[str]:
-    """Return the folded words that some texts have as names."""
+def find_names(read: Iterable[Token]) -> frozenset[str]:
+    """Return the folded words that are names."""
     return frozenset(token.text for token in read if token.kind == "name")
 
 
-def as_written(claim: str, read: Sequence[Token]) -> tuple[str, ...]:
-    """Return some words of a claim as they are written there, those that stand side by side as one."""
+def quote_words(claim: str, read: Sequence[Token]) -> tuple[str, ...]:
+    """Return some words of a claim as they are written; adjacent words are joined."""
     found: list[tuple[int, int]] = []
     for token in read:
         start, end = _with_sign(claim, token)
@@ -311,7 +311,7 @@ def as_written(claim: str, read: Sequence[Token]) -> tuple[str, ...]:
 
 
 def _with_sign(claim: str, token: Token) -> tuple[int, int]:
-    """Return where a word stands, a number with the sign of what it counts: "£24.90", "5 %"."""
+    """Return the span of a word, of a number with its sign: "£24.90", "5 %"."""
     if token.figure is None or token.figure.unit not in SIGNS:
         return token.start, token.end
     before, after = _SIGN_BEFORE.search(claim, 0, token.start), _SIGN_AFTER.match(claim, token.end)
@@ -319,9 +319,9 @@ def _with_sign(claim: str, token: Token) -> tuple[int, int]:
 
 
 def is_fixed(token: Token) -> bool:
-    """Tell whether a word of a question is put in no other words: a name, a number, a code.
+    """Tell whether a word of a question must agree exactly: a name, a number or a code.
 
-    Abbreviations of two letters may be spelt out anywhere, "US" and "DJ", and "4-letter" is no more than "4 letters".
+    Abbreviations of two letters, such as "US", may be spelt out, and "4-letter" may be "4 letters".
     """
     if token.kind != "code":
         return token.is_hard
@@ -331,9 +331,9 @@ def is_fixed(token: Token) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def _read_word(written: str, language: str) -> Token:
-    """Return what can be told of a word by itself. Owner: this module; distinct words of some corpora at most."""
+    """Return the token of a word without its context. Owner: this module; its size is bounded."""
     folded = fold_word(written)
-    kind, number = _meant(folded, language)
+    kind, number = _classify(folded, language)
     capital = written[:1].isupper()
     stems = () if kind == "negation" else _stems(written, language)
     figure = None
@@ -348,8 +348,8 @@ def _read_word(written: str, language: str) -> Token:
     return Token(0, 0, folded, stems, kind, figure, number, capital=capital)
 
 
-def _meant(folded: str, language: str) -> tuple[Kind, int]:
-    """Return what the tables of a language say of a word."""
+def _classify(folded: str, language: str) -> tuple[Kind, int]:
+    """Return the kind and number of a word by the tables of a language."""
     known = tables_of(language)
     if folded.replace("'", "") in NEGATIONS.get(language, ()):
         return "negation", 0

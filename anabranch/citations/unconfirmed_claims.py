@@ -1,4 +1,4 @@
-"""Says which claims of an answer are not confirmed, for every door alike: terminal, chat programs, assistants."""
+"""Lists the unconfirmed claims of an answer, for the terminal, chat programs and assistants alike."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 
 def unconfirmed_lines(status: str, unconfirmed: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return a line for each claim that is not confirmed, with the fact that is known of it and the nearest words.
+    """Return a line for each unconfirmed claim, with its reason and the nearest words.
 
     Args:
-        status: Of the answer. One that is not confirmed at all says so in its first line and ends with the nearest
-            passages, so that only the facts are told here.
-        unconfirmed: As the state has them: `text`, `reason`, `nearest`.
+        status: The status of the answer. An answer without any confirmed claim says so itself, so only claims with a
+            reason are listed.
+        unconfirmed: The claims, as in the state: `text`, `reason`, `nearest`.
     """
     return [_line(each) for each in unconfirmed if status == "answered" or each["reason"]]
 

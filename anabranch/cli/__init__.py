@@ -1,7 +1,7 @@
 """The command line: `anabranch ingest | ask | search | corpus | doctor`.
 
 The only part of `anabranch` that may import the graph. Heavy libraries are imported inside the commands, so that
-`anabranch --help` comes at once.
+`anabranch --help` is fast.
 """
 
 from anabranch.cli.app import main

@@ -1,4 +1,4 @@
-"""The shape of `ask --json`: what others script against."""
+"""The output of `ask --json`, which scripts rely on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         context: The settings the turn ran with; passages are fetched again under its access tags.
     """
     return {
-        # A turn that ended early has not written every channel, and scripts rely on every key.
+        # A turn that ended early has not written every channel, but scripts rely on every key.
         "question": (state.get("turn") or {}).get("question", ""),
         "answer": state.get("answer", ""),
         "status": state.get("status", ""),
@@ -35,22 +35,21 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         "evidence": _evidence(state.get("evidence") or {}),
         "queries": list(state.get("queries") or []),
         "degraded": list(state.get("degraded") or []),
-        "usage": usage_of(state.get("trace") or []),  # once more, because `finish` could not count itself
+        "usage": usage_of(state.get("trace") or []),  # summed again, because `finish` could not count itself
     }
 
 
 def is_written(state: Mapping[str, Any]) -> bool:
-    """Tell whether a model wrote the answer, or none was asked for; `state` may be a turn or its JSON."""
-    # `map` has no code: it says that no window had a reply that could be read, and that the answer is verbatim.
+    """Tell whether the requested model wrote the answer, if one was requested; `state` may be a turn or its JSON."""
+    # `map` has no code: it reports that no window had a usable reply, so the answer is extracted.
     return not any(item.get("code") == UNWRITTEN or item["step"] == "map" for item in state.get("degraded") or [])
 
 
 async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[str, Any]]:
-    """Return what the model or the composer was given: the numbered pieces of the windows, in their order."""
+    """Return the numbered passages that the model or the composer was given, in their order."""
     excerpts = [(number, excerpt) for number, window in enumerate(state.get("windows") or [], 1) for excerpt in window]
     scores = {passage["id"]: passage["score"] for passage in _passages(state)}
-    # Fetched once more, because no checkpoint holds the text of a passage (ADR 1). One may be gone by now, or hidden by
-    # tags that were given meanwhile.
+    # Fetched again, because no checkpoint holds passage text (ADR 1). A passage may have been removed or hidden since.
     found = await read_chunks(context, state, list(dict.fromkeys(excerpt["id"] for _, excerpt in excerpts)))
     return [
         {
@@ -71,8 +70,8 @@ async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[s
     ]
 
 
-def explained(state: Mapping[str, Any], prompts: Sequence[SentPrompt] = ()) -> dict[str, Any]:
-    """Return what `--explain` adds: the way of each candidate, what every step took, and what the model was sent."""
+def work_of(state: Mapping[str, Any], prompts: Sequence[SentPrompt] = ()) -> dict[str, Any]:
+    """Return what `--explain` adds: the ranks of each candidate, the cost of each step, and the prompts."""
     return {
         "candidates": list(state.get("candidates") or []),
         "merged": [dict(passage) for passage in _passages(state)],

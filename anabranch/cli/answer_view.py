@@ -1,4 +1,4 @@
-"""Print an answer for a person: the text, its sources, and what did not go as it should."""
+"""Print an answer: its text, its sources, and remarks on how it was made."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_QUOTE = 400
 
 
 def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = True) -> None:
-    """Print the answer, then (unless they are shown elsewhere, or it has them) the sources, then remarks."""
+    """Print the answer, its sources and remarks; a composed answer already contains its sources."""
     citations = state.get("citations") or []
     is_composed = state["route"]["name"] == "compose"
     say_marked(console, state["answer"], links={each["marker"]: each.get("link", "") for each in reversed(citations)})
@@ -47,12 +47,12 @@ def print_sources(console: Console, citations: Sequence[Mapping[str, Any]]) -> b
 
 
 def say_marked(console: Console, text: str, *, links: Mapping[int, str] | None = None) -> None:
-    """Print text with its citation markers picked out; in a terminal what is bold, and lines that name a place.
+    """Print Markdown with its citation markers highlighted; a terminal also shows bold text and links.
 
     Args:
         console: Where to.
         text: In Markdown.
-        links: What a line opens that begins with a marker, by its number.
+        links: The address that a line opens, by the number of the marker that it begins with.
     """
     marked = Text("\n").join(_lines(clean(text), links or {}) if console.is_terminal else [Text(clean(text))])
     marked.highlight_regex(MARKER, "bold cyan")
@@ -60,16 +60,16 @@ def say_marked(console: Console, text: str, *, links: Mapping[int, str] | None =
 
 
 def _lines(text: str, links: Mapping[int, str]) -> Iterator[Text]:
-    """Yield the lines of an answer as a terminal shows them; in a block of code every sign is as it was written."""
+    """Yield the lines of an answer as a terminal shows them; blocks of code stay unchanged."""
     in_code = False
     for line in text.split("\n"):
         in_code ^= line.startswith("```")
         place = None if in_code else PLACE.match(line)
         link = links.get(int(place[1]), "") if place else ""
-        shown = Text(style=f"link {link}" if link else "")
+        styled = Text(style=f"link {link}" if link else "")
         for at, part in enumerate([line] if in_code else BOLD.split(line)):
-            shown.append(part, style="bold" if at % 2 else None)
-        yield shown
+            styled.append(part, style="bold" if at % 2 else None)
+        yield styled
 
 
 def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], str]]:
@@ -80,29 +80,29 @@ def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, 
         by_place.setdefault((citation["marker"], place_of(citation)), []).append(citation)
     for (marker, place), found in sorted(by_place.items(), key=lambda item: item[0][0]):
         quotes = dict.fromkeys(squeeze(citation["quote"]) for citation in found)
-        shown = [_quoted(quote) for quote in quotes if quote]
-        yield f"[{marker}] {place}", shown, found[0].get("link", "")
+        shortened = [_shorten_quote(quote) for quote in quotes if quote]
+        yield f"[{marker}] {place}", shortened, found[0].get("link", "")
 
 
 def place_of(citation: Mapping[str, Any]) -> str:
-    """Return source, page and heading as a person would say them."""
+    """Return source, page and heading on one line."""
     page = f"p. {citation['page']}" if citation["page"] is not None else ""
     return ", ".join(squeeze(part) for part in (citation["source"], page, citation["heading"]) if part)
 
 
 def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a reader has to know about how the answer came to be."""
+    """Yield remarks on how the answer was made."""
     if (state.get("turn") or {}).get("filters") and not state.get("candidates"):
         yield NOTHING_MATCHES
     yield from unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or [])
-    # Only `auto` notes its model there: whoever named one knows which it is.
-    begun: Mapping[str, Any] = next(
+    # Only `auto` records its model here: a user who named one knows it.
+    counts: Mapping[str, Any] = next(
         (step["counts"] for step in state.get("trace") or [] if step["node"] == "begin"), {}
     )
-    if "model" in begun:
-        yield f"Written with a model of this machine: {begun['model']}."
+    if "model" in counts:
+        yield f"Written by a local model: {counts['model']}."
     checked = (state.get("verification") or {}).get("checked", "")
-    # What no model wrote says so in its first line.
+    # A composed answer says in its first line that no model wrote it.
     if checked and state["route"]["name"] != "compose":
         yield f"Checked: {checked}."
     for item in state.get("degraded") or []:
@@ -110,7 +110,7 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _print_source(console: Console, place: str, quotes: Sequence[str], link: str) -> None:
-    # A terminal opens it from the place's name; the address itself is long, and for programs (`--json`).
+    # The place is a link in a terminal; the long address itself is in `--json`.
     console.print(Text(place, style=f"bold link {link}" if link else "bold"), soft_wrap=not console.is_terminal)
     for quote in quotes:
         if console.is_terminal:
@@ -119,6 +119,6 @@ def _print_source(console: Console, place: str, quotes: Sequence[str], link: str
             console.print(f"    {quote}", soft_wrap=True)
 
 
-def _quoted(quote: str) -> str:
+def _shorten_quote(quote: str) -> str:
     short = quote if len(quote) <= MAX_QUOTE else f"{quote[:MAX_QUOTE].rsplit(' ', 1)[0]} ..."
     return f"“{short}”"

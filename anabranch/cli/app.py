@@ -1,4 +1,4 @@
-"""The commands and how they are put together: those of the core, and those that plugins and other packages add."""
+"""The command line: the commands of the core, and those of plugins and other packages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMANDS: Registry[Callable[..., None] | typer.Typer] = Registry(
         "doctor": "anabranch.cli.doctor_command:doctor",
     },
 )
-"""Commands by name: a function with Typer's annotations, or a Typer app with commands of its own.
+"""Commands by name: a function with Typer's annotations, or a Typer app with subcommands.
 
 A package adds one through the group of entry points `anabranch.commands`; a dot in the name leads into a group:
 
@@ -55,15 +55,15 @@ ORDER = (
     "doctor",
     "key",
 )
-"""How `--help` lists the commands that it knows; others follow."""
+"""The order of the commands in `--help`; others follow."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # `app`, or nothing
-    # Made when it is first asked for, because it imports all commands, and the command line needs only one.
+    # Created on first use, because it imports all commands, and a run needs only one.
     if name != "app":
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
-    globals()["app"] = made = app_with(_in_order())
+    globals()["app"] = made = app_with(_sorted_names())
     return made
 
 
@@ -73,11 +73,10 @@ def app_with(names: list[str]) -> typer.Typer:
         name="anabranch",
         cls=PlainGroup,
         no_args_is_help=True,
-        # Typer would offer to write into the startup files of the shell.
+        # Typer would offer to change the startup files of the shell.
         add_completion=False,
         rich_markup_mode="rich",
-        # Typer prints tracebacks with the values of variables, and keys are among those; `failures` tells what went
-        # wrong.
+        # Typer's tracebacks contain the values of variables, keys among them; `failures` reports errors.
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -87,7 +86,7 @@ def app_with(names: list[str]) -> typer.Typer:
     return made
 
 
-def _in_order() -> list[str]:
+def _sorted_names() -> list[str]:
     top = [name for name in COMMANDS.names if "." not in name]
     return sorted(top, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
@@ -111,7 +110,7 @@ def _add(parent: typer.Typer, name: str, entry: str) -> None:
 
 
 def _add_absent(parent: typer.Typer, name: str, error: AnabranchError) -> None:
-    """Add a command that says why it is not here, whatever it is given."""
+    """Add a command that always fails with the reason why it is missing."""
 
     def absent() -> None:
         raise error
@@ -144,28 +143,28 @@ def _anabranch(
 
     anabranch ask "How do I add a document?" --model openai:gpt-5-mini
 
-    It needs no key and no account: without --model the passages that match best are shown.
+    You need no key and no account: without --model, the passages that match best are shown.
     """
 
 
 def main() -> None:
-    """Run the command line; text leaves as UTF-8 whatever the locale, and a closed pipe ends it quietly."""
+    """Run the command line; output is UTF-8 in any locale, and a closed pipe ends it quietly."""
     for stream in (sys.stdout, sys.stderr):
-        # A test or a notebook may have put something else in the place of a stream.
+        # A test or a notebook may have replaced a stream.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        # To build each command takes Typer milliseconds, and a plugin is imported for it.
-        app_with([wanted] if wanted in COMMANDS and "." not in wanted else _in_order())()
+        # Only the wanted command is built: each takes milliseconds and may import a plugin.
+        app_with([wanted] if wanted in COMMANDS and "." not in wanted else _sorted_names())()
     finally:
         _flush()
 
 
 def _flush() -> None:
-    """Write out what is left; Python would report a reader that has gone (`| head`) on standard error."""
+    """Flush standard output; Python itself would report a closed pipe (`| head`) as an error."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes once more at its exit, which would fail again and be told.
+        # Python flushes again at exit, which would fail and be reported.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -35,14 +35,14 @@ def ask(
         bool, typer.Option("--explain", help="Show the work: queries, ranks, merging, windows, route, claims, cost.")
     ] = False,
     thread: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with the conversation ID, kept in DIR.threads.db.")
+        str | None, typer.Option(metavar="ID", help="Continue the conversation ID, stored in DIR.threads.db.")
     ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="With --thread: finish the run that was stopped, or that waits for a reply."),
     ] = False,
     reply: Annotated[
-        str | None, typer.Option(metavar="JSON", help="With --resume: what a review waits for: true, or a list.")
+        str | None, typer.Option(metavar="JSON", help="With --resume: the reply to a review: true, or a list.")
     ] = None,
     k: PassagesOption = None,
     sets: SetOption = None,
@@ -50,14 +50,14 @@ def ask(
     base_url: BaseUrlOption = None,
     filters: FilterOption = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail (exit code 1) where a model was asked for and did not write.")
+        bool, typer.Option("--strict", help="Fail (exit code 1) if the requested model did not write the answer.")
     ] = False,
     questions: Annotated[
         Path | None, typer.Option(metavar="FILE.jsonl", help="Many questions: lines with id and question (or text).")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.jsonl", help="With --questions: where the answers go; goes on where it stopped."),
+        typer.Option(metavar="FILE.jsonl", help="With --questions: where the answers go; an interrupted run resumes."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="With --questions: questions at the same time.")] = 1,
 ) -> None:
@@ -77,10 +77,10 @@ def ask(
 
     anabranch ask "What changed?" --thread t1 --set review=sources
     """
-    # Inside, as all that is heavy: `anabranch --help` must not wait for LangGraph.
+    # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
-    # Refused and not left aside: whoever gives --thread with a file would look for a conversation that is not there.
+    # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json)
         from anabranch.cli.answer_batch import answer_questions
@@ -89,7 +89,7 @@ def ask(
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
         context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
-        with told_how_to_go_on("The same command goes on with the questions that are left."):
+        with hint_after_interrupt("Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
             )
@@ -108,35 +108,35 @@ def ask(
         thread=thread,
         resume=resume,
         reply=reply,
-        # Only where it is another one: it becomes part of the commands that a person reads and copies.
+        # Only if it is not the default: it becomes part of the commands that a person copies.
         corpus=context.corpus if context.corpus != context_of().corpus else None,
     )
-    # Nothing is kept without a thread, so there is nothing to go on with.
-    how = f"To go on:\n{resume_command(thread, request.corpus)}" if thread else ""
-    with told_how_to_go_on(how):
+    # Without a thread, nothing is saved that could be resumed.
+    hint = f"To continue:\n{resume_command(thread, request.corpus)}" if thread else ""
+    with hint_after_interrupt(hint):
         written = asyncio.run(answer(request, context))
     if strict and not written:
-        say(notes(), "error: a model was asked for and did not write this.", style="red")
+        say(notes(), "error: the requested model did not write this answer.", style="red")
         raise typer.Exit(1)
 
 
 @contextmanager
-def told_how_to_go_on(how: str) -> Iterator[None]:
-    """Say after Ctrl-C how to go on, where something was kept."""
+def hint_after_interrupt(hint: str) -> Iterator[None]:
+    """Print a hint after Ctrl-C, unless it is empty."""
     try:
         yield
     except KeyboardInterrupt:
-        # The exit code and the word that it was interrupted are `guarded`'s.
-        if how:
-            say_command(notes(), how)
+        # `guarded` sets the exit code and says "Interrupted".
+        if hint:
+            say_command(notes(), hint)
         raise
 
 
 def _question(given: str | None, *, resume: bool) -> str | None:
     if given is not None and resume:
-        msg = "--resume goes on with the question that was asked; it takes no other."
+        msg = "--resume continues the earlier question, so it takes no new one."
         raise QuestionError(msg, hint="Leave the question out, or leave --resume out to ask a new one.")
-    # Beside long questions also those that are nobody's business: `ps` and the history of a shell show the command.
+    # Standard input suits long questions, and private ones: `ps` and the shell history show arguments.
     asked = sys.stdin.read() if given == "-" else given
     if not resume and (asked is None or not asked.strip()):
         msg = "There is no question."
@@ -145,8 +145,9 @@ def _question(given: str | None, *, resume: bool) -> str | None:
 
 
 def _refuse(**options: object) -> None:
-    """Refuse options of a single question where a file of questions is asked."""
-    given = [name for name, value in options.items() if value not in (None, False)]
+    """Refuse options that apply only to a single question."""
+    given = [f"--{name}" for name, value in options.items() if value not in (None, False)]
     if given:
-        msg = f"--questions does not go with {', '.join(f'--{n}' if n != 'question' else 'a question' for n in given)}."
+        names = ", ".join(given).replace("--question", "a question")
+        msg = f"--questions cannot be combined with {names}."
         raise SettingsError(msg, hint="Each answer in --out is what `ask --json` prints.")

@@ -1,4 +1,4 @@
-"""`anabranch chat`: questions one after the other, in a conversation."""
+"""`anabranch chat`: a conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def chat(
     *,
     corpus: CorpusOption = None,
     thread: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with the conversation ID; without it, a new one begins.")
+        str | None, typer.Option(metavar="ID", help="Continue the conversation ID; without it, start a new one.")
     ] = None,
     sets: SetOption = None,
     model: ModelOption = None,
@@ -32,13 +32,13 @@ def chat(
 
     anabranch chat --thread papers < questions.txt
     """
-    # Inside, as all that is heavy: `anabranch --help` must not wait for LangGraph.
+    # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
     context = asking_context(sets, corpus=corpus, model=model, base_url=base_url)
     narrowed = filters_of(filters)
     from anabranch.cli.chat_session import ChatSession
 
-    # Only where it is another one: it becomes part of the commands that a person reads and copies.
+    # Only if it is not the default: it becomes part of the commands that a person copies.
     named = context.corpus if context.corpus != context_of().corpus else None
     ChatSession(context, narrowed, thread=thread, corpus=named).run()

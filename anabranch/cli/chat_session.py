@@ -20,21 +20,21 @@ from anabranch.cli.threads import thread_config
 
 PROMPT = "> "
 COMMANDS = {
-    "/sources": "what the last answer is taken from",
-    "/explain": "how the last answer came to be",
-    "/new": "begin another conversation; /new NAME to name it",
-    "/help": "this list",
-    "/quit": "leave, as Ctrl-D does",
+    "/sources": "show the sources of the last answer",
+    "/explain": "show how the last answer was made",
+    "/new": "start a new conversation; /new NAME names it",
+    "/help": "show this list",
+    "/quit": "leave (also Ctrl-D)",
 }
 
 
 class ChatSession:
-    """One sitting; the conversation is kept on disk, so that it can be continued."""
+    """One session; its conversation is stored on disk and can be continued."""
 
     def __init__(
         self, context: Context, filters: dict[str, Any] | None, *, thread: str | None, corpus: str | None
     ) -> None:
-        """Take the settings of every question; `corpus` is named in the command that goes on, None if it needs not."""
+        """Take the settings of every question; `corpus` is None if the command that continues need not name it."""
         self._context = context
         self._filters = filters
         self._corpus = corpus
@@ -42,51 +42,51 @@ class ChatSession:
 
     def _begin(self, thread: str | None) -> None:
         self._thread = thread or f"chat-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-        thread_config(self._thread)  # an id that cannot be used is refused now
+        thread_config(self._thread)  # refuses an unusable id
         self._last: tuple[TurnResult, Request] | None = None
 
     def run(self) -> None:
         """Ask and answer until the lines end.
 
         Raises:
-            UserError: The corpus or the model cannot be used; what goes wrong with one question ends nothing.
+            UserError: The corpus or the model cannot be used. An error in one question does not end the session.
         """
-        # One event loop for all questions: clients of models keep their connections in it. Typing happens outside of
-        # it, so that a Ctrl-C there is the terminal's and one during an answer cancels that answer.
+        # One event loop for all questions, because model clients keep connections in it. Input is read outside of it,
+        # so that Ctrl-C during an answer cancels only that answer.
         with asyncio.Runner() as runner:
-            runner.run(_usable(self._context))
+            runner.run(_check_usable(self._context))
             if sys.stdin.isatty():
-                said = self._context.model or "No chat model: answers are the passages' sentences that match best"
-                say(notes(), f"{said}. /help shows the commands.", style="dim")
-            for line in typed_lines():
+                model = self._context.model or "No chat model: answers are the passages that match best"
+                say(notes(), f"{model}. /help shows the commands.", style="dim")
+            for line in read_lines():
                 if line in ("/quit", "/exit"):
                     break
                 try:
-                    self._obey(runner, line)
+                    self._handle_line(runner, line)
                 except KeyboardInterrupt:
                     say(notes(), "Stopped.")
                 except Exception as error:  # noqa: BLE001  # the next question may well be answered
                     report(error)
         if self._last is not None:
-            say_command(notes(), f"To go on: {chat_command(self._thread, self._corpus)}", style="dim")
+            say_command(notes(), f"To continue: {chat_command(self._thread, self._corpus)}", style="dim")
 
-    def _obey(self, runner: asyncio.Runner, line: str) -> None:
+    def _handle_line(self, runner: asyncio.Runner, line: str) -> None:
         command, _, rest = line.partition(" ")
         if not line.startswith("/"):
             runner.run(self._ask(line))
         elif command == "/new":
             self._begin(rest.strip() or None)
-            say(notes(), f"A new conversation: {self._thread}", style="dim")
+            say(notes(), f"New conversation: {self._thread}", style="dim")
         elif command in ("/sources", "/explain"):
             runner.run(self._show(command))
         else:
             if command != "/help":
-                say(notes(), f"There is no {command}.")
-            for name, what in COMMANDS.items():
-                say(notes(), f"{name:10}{what}")
+                say(notes(), f"Unknown command: {command}.")
+            for name, description in COMMANDS.items():
+                say(notes(), f"{name:10}{description}")
 
     async def _ask(self, question: str) -> None:
-        # With its prompts, which `/explain` may be asked for afterwards.
+        # `explain` records the prompts for a later `/explain`.
         request = Request(question, self._filters, explain=True, thread=self._thread, corpus=self._corpus, in_chat=True)
         turn = await turn_of(request, self._context)
         self._last = (turn, request)
@@ -104,39 +104,39 @@ class ChatSession:
         elif print_sources(results(), self._last[0].state.get("citations") or []):
             results().print()
         else:
-            say(notes(), "The last answer cites nothing.")
+            say(notes(), "The last answer has no sources.")
 
 
-async def _usable(context: Context) -> None:
+async def _check_usable(context: Context) -> None:
     await load_corpus(context)
     await load_model(context)
 
 
-def typed_lines() -> Iterator[str]:
-    """Yield the lines that somebody types or a program sends, without those that are empty."""
+def read_lines() -> Iterator[str]:
+    """Yield the lines from a person or a program, without empty ones."""
     if sys.stdin.isatty():
-        with suppress(ImportError):  # where it is there, `input` edits lines and remembers them
+        with suppress(ImportError):  # gives `input` line editing and history
             import readline  # noqa: F401
-        source = _from_terminal()
+        source = _read_terminal()
     else:
-        source = _from_program()
+        source = _read_pipe()
     yield from filter(None, map(str.strip, source))
 
 
-def _from_terminal() -> Iterator[str]:
+def _read_terminal() -> Iterator[str]:
     while True:
         try:
-            # Not into a file: there it would stand among the answers.
+            # No prompt in a file: it would stand among the answers.
             yield input(PROMPT if sys.stdout.isatty() else "")
-        except KeyboardInterrupt:  # what was typed is dropped, as a shell does
+        except KeyboardInterrupt:  # drops the line, as a shell does
             say(notes(), "")
         except EOFError:
             say(notes(), "")
             return
 
 
-def _from_program() -> Iterator[str]:
+def _read_pipe() -> Iterator[str]:
     for line in sys.stdin:
-        # The answers alone would not say what they answer.
+        # Repeat the question, so that the output is readable.
         say(results(), f"{PROMPT}{line.strip()}")
         yield line

@@ -1,4 +1,4 @@
-"""`anabranch corpus`: look after a corpus."""
+"""`anabranch corpus`: manage a corpus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ corpus = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Look after a corpus: what is in it, whether it is sound, its indexes, moving it, removing documents.",
+    help="Manage a corpus: show and verify it, rebuild its indexes, move it, remove documents.",
 )
 
 
@@ -38,7 +38,7 @@ def stats(
 
         QUEUE_ACTIONS.get("watch")(_address(corpus), as_json=as_json)
         return
-    # Here and in each command: `anabranch --help` must not wait for NumPy and FAISS.
+    # Imported in each command, because `anabranch --help` must not wait for NumPy and FAISS.
     from anabranch.cli.corpus_view import show_stats
 
     show_stats(_address(corpus), as_json=as_json)
@@ -47,7 +47,7 @@ def stats(
 @corpus.command(cls=PlainCommand)
 @guarded
 def verify(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
-    """Check the database, every document, and the indexes, and say what to do; exit code 1 if something is wrong."""
+    """Check the database, the documents and the indexes, and say how to repair them; exit code 1 if a check fails."""
     from anabranch.cli.corpus_view import show_verdict
 
     raise typer.Exit(0 if show_verdict(_address(corpus), as_json=as_json) else 1)
@@ -59,18 +59,18 @@ def rebuild(
     *,
     corpus: CorpusOption = None,
     embedder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Embed every passage anew: minilm, openai:MODEL or a folder.")
+        str | None, typer.Option(metavar="NAME", help="Embed every passage again: minilm, openai:MODEL or a folder.")
     ] = None,
     base_url: EmbedderUrlOption = None,
     wait: WaitOption = 0.0,
 ) -> None:
-    """Make the indexes anew from the database, as small as can be; documents and settings stay as they are.
+    """Rebuild the indexes from the database, as small as possible; documents and settings stay unchanged.
 
     [bold]Example:[/]  anabranch corpus rebuild --embedder openai:text-embedding-3-small
     """
-    from anabranch.cli.corpus_view import rebuild_shown
+    from anabranch.cli.corpus_view import run_rebuild
 
-    rebuild_shown(_address(corpus), embedder, base_url, wait=wait)
+    run_rebuild(_address(corpus), embedder, base_url, wait=wait)
 
 
 @corpus.command(cls=PlainCommand)

@@ -1,4 +1,4 @@
-"""`anabranch doctor`: what is configured, what is missing, what shadows what."""
+"""`anabranch doctor`: check the installation and the configuration."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 JudgeOption = Annotated[
     bool,
-    typer.Option("--judge", help="Have the chat model judge 40 statements, a call each: is `verify: llm` any good?"),
+    typer.Option("--judge", help="Test how well the chat model judges claims (`verify: llm`): 40 calls."),
 ]
 DOCTOR_CHECKS: Registry[Callable[..., Awaitable[DoctorCheck]]] = Registry("doctor check", {})
-"""Checks that a plugin adds, each behind an option of the command; called with `--set` pairs and other settings."""
+"""Checks from plugins, each behind an option of the command; called with `--set` pairs and other settings."""
 
 SIGNS = {"ok": ("✓", "green"), "off": ("·", "dim"), "note": ("!", "yellow"), "problem": ("✗", "red")}
 
@@ -65,7 +65,7 @@ async def _checks(sets: list[str] | None, *, judge: bool, **options: str | None)
     from anabranch.cli.doctor_checks import every_check
 
     checks = await every_check(sets, **options)
-    # Without its libraries and settings there is nothing to ask.
+    # Without libraries and valid settings, the judge cannot run.
     if not judge or any(check.name in ("libraries", "settings") and check.status == "problem" for check in checks):
         return checks
     try:
@@ -81,8 +81,8 @@ def _print(console: Console, checks: list[DoctorCheck]) -> None:
     table = Table.grid(padding=(0, 2))
     for check in checks:
         sign, style = SIGNS[check.status]
-        said = Text(check.said)
+        finding = Text(check.said)
         if check.hint:
-            said.append(f"\n{check.hint}", style="italic")
-        table.add_row(Text(sign, style=style), Text(check.name, style="bold"), said)
+            finding.append(f"\n{check.hint}", style="italic")
+        table.add_row(Text(sign, style=style), Text(check.name, style="bold"), finding)
     console.print(table)

@@ -1,4 +1,4 @@
-"""`ask --explain`: the whole way of a question on one screen, from the queries to cost and prompts of each step."""
+"""`ask --explain`: how an answer was made, from the queries to the cost and the prompts of each step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_WHERE = 20
 def print_explanation(
     console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk], prompts: Sequence[SentPrompt] = ()
 ) -> None:
-    """Print the screen."""
+    """Print the tables and the prompts."""
     console.print()
     for table in (_queries(state), _passages(state, chunks), _decisions(state), _claims(state), _steps(state)):
         if table.row_count:
@@ -68,15 +68,15 @@ def _claims(state: Mapping[str, Any]) -> Table:
     for citation in state.get("citations") or []:
         claim, quote = squeeze(citation["claim"]), squeeze(citation["quote"])
         words = Text("(the same words)" if claim == quote else f"“{quote}”", style="italic")
-        words.append(f" {place_of(citation)}{_standing(citation)}", style="dim")
+        words.append(f" {place_of(citation)}{_grade_text(citation)}", style="dim")
         table.add_row(f"[{citation['marker']}]", _plain(claim), words)
     for claim in state.get("unconfirmed") or []:
-        known = "; ".join(filter(None, ("not confirmed", claim["reason"], claim["nearest"])))
-        table.add_row("", _plain(squeeze(claim["text"])), Text(squeeze(known), style="yellow"))
+        why = "; ".join(filter(None, ("not confirmed", claim["reason"], claim["nearest"])))
+        table.add_row("", _plain(squeeze(claim["text"])), Text(squeeze(why), style="yellow"))
     return table
 
 
-def _standing(citation: Mapping[str, Any]) -> str:
+def _grade_text(citation: Mapping[str, Any]) -> str:
     judged = f", {citation['judged']} by the judge" if citation["judged"] else ""
     return f" ({citation['grade']}{judged})"
 
@@ -89,7 +89,7 @@ def _steps(state: Mapping[str, Any]) -> Table:
         table.add_row(step["node"], *_cost(step), " ".join(_counts(step["counts"])))
     if steps:
         total = {name: sum(step[name] for step in steps) for name in ("ms", "calls", "prompt_tokens", "output_tokens")}
-        # Calls of one round are sent side by side: rounds are what a reader waits for, calls what is paid for.
+        # The calls of one round run in parallel: rounds determine the waiting time, calls the cost.
         rounds = len({step["round"] for step in steps if step["calls"]})
         table.add_section()
         table.add_row(
@@ -105,7 +105,7 @@ def _cost(step: Mapping[str, Any]) -> list[str]:
 def _counts(counts: Mapping[str, Any]) -> Iterator[str]:
     for name, value in counts.items():
         if isinstance(value, list):
-            # The lengths of the lists of each query are worth seeing one by one; of other lists, how many there are.
+            # Lists of numbers are the result lengths per query and shown in full; of other lists, only the length is.
             numbers = all(isinstance(item, int | float) for item in value)
             yield f"{name}={'+'.join(map(str, value)) if numbers and value else len(value)}"
         else:
@@ -116,10 +116,10 @@ def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
     """Return one row per candidate, best first."""
     candidates = state.get("candidates") or []
     retrievers = sorted({retriever for candidate in candidates for retriever in candidate["ranks"]})
-    # Without a reranker its column would repeat that of fusion.
+    # Without a reranker, its column would repeat that of fusion.
     reranked = any(candidate["fused"] != rank for rank, candidate in enumerate(candidates, start=1))
     ranks = [*retrievers, "fused", *(["rerank"] if reranked else [])]
-    title = "Passages: their rank in each list, what they were merged into, their number in the windows"
+    title = "Passages: rank in each list, merging, and number in the windows"
     table = _table_of(
         title, *ranks, "score", "merged", "no.", "cited", "where", "text", right=[*ranks, "score"], wide="text"
     )
@@ -133,7 +133,7 @@ def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
             *([str(rank)] if reranked else []),
             f"{candidate['score']:.3f}",
             *places.get(candidate["id"], ("", "left out", "")),
-            _plain(_where(chunk)) if chunk else "gone",
+            _plain(_where(chunk)) if chunk else "removed",
             _one_line(chunk.text) if chunk else "",
         )
     if len(candidates) > MAX_ROWS:
@@ -142,11 +142,11 @@ def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
 
 
 def _places(state: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
-    """Return, by leaf id, how it was merged, its passage's numbers in the windows, and the answer's markers for it."""
+    """Return by leaf id: how it was merged, its passage's numbers in the windows, and its citation markers."""
     numbers: dict[str, list[str]] = {}
     for window in state.get("windows") or []:
         for excerpt in window:
-            # A passage that is cut over two windows has a number in each of them.
+            # A passage that spans two windows has a number in each.
             numbers.setdefault(excerpt["id"], []).append(str(excerpt["number"]))
     markers: dict[str, list[str]] = {}
     for citation in state.get("citations") or []:
@@ -173,7 +173,7 @@ def _one_line(text: str) -> Text:
 
 
 def _table_of(title: str, *columns: str, right: Sequence[str] = (), wide: str | None = None) -> Table:
-    """Return an empty table with a title of its own line; one column may be `wide` and take what is left."""
+    """Return an empty table with a title; the `wide` column takes the remaining width."""
     table = Table(
         title=title,
         title_justify="left",
@@ -197,5 +197,5 @@ def _table_of(title: str, *columns: str, right: Sequence[str] = (), wide: str | 
 
 
 def _plain(text: str) -> Text:
-    """Return text as it is, on one line: brackets in a document are not markup."""
+    """Return text on one line, without interpreting brackets as markup."""
     return Text(squeeze(text))

@@ -1,6 +1,6 @@
-"""How a command fails: one readable paragraph on standard error, and an exit code that a script can rely on.
+"""How a command fails: one paragraph on standard error, and an exit code for scripts.
 
-0 is success, also where the reader has gone (`| head`), 2 the user's mistake, 1 anything else, 130 Ctrl-C.
+0 is success, also if the reader closed the pipe (`| head`), 2 the user's mistake, 1 any other error, 130 Ctrl-C.
 ANABRANCH_DEBUG=1 shows the traceback.
 """
 
@@ -25,15 +25,15 @@ R = TypeVar("R")
 INTERRUPTED = 130
 
 _GUARDED = "__anabranch_guarded__"
-"""Marks a command that has its guard: a plugin guards its own where it answers others than the operator."""
+"""Marks a guarded command: a plugin guards its own if it serves people other than the operator."""
 
 
 def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P, R]:
-    """Run a command, and turn whatever it raises into a paragraph and an exit code; a guarded one stays as it is.
+    """Return the command with its exceptions turned into a paragraph and an exit code; a guarded one is unchanged.
 
     Args:
         command: The command.
-        for_others: Whether it answers people who have to say who they are; all others are the operator's own.
+        for_others: Whether it serves people who must authenticate; otherwise only the operator runs it.
     """
     if getattr(command, _GUARDED, False):
         return command
@@ -48,14 +48,14 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
         except (typer.Exit, typer.Abort):  # Typer ends the process with them
             raise
         except BrokenPipeError as error:
-            if not _reader_has_gone():  # a model server or a process of our own broke it
+            if not _is_pipe_closed():  # a model server or a process of our own broke it
                 report(error)
                 raise typer.Exit(1) from error
             raise typer.Exit(0) from error
         except KeyboardInterrupt as error:
             say(notes(), "Interrupted.")
             raise typer.Exit(INTERRUPTED) from error
-        except Exception as error:  # the one place where every failure is told to a person
+        except Exception as error:  # the one place that reports every failure
             report(error)
             raise typer.Exit(exit_code(error)) from error
 
@@ -63,22 +63,22 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
     return run
 
 
-def _reader_has_gone() -> bool:
-    """Tell whether nobody reads standard output any more."""
+def _is_pipe_closed() -> bool:
+    """Tell whether the reader of standard output is gone."""
     try:
-        # What could not be written is mostly still waiting to be; where nothing is held back, the system knows.
+        # Usually the unwritten output is still buffered; if the buffer is empty, ask the system.
         sys.stdout.flush()
         poller = select.poll()
         poller.register(sys.stdout.fileno(), 0)
         return any(state & (select.POLLERR | select.POLLHUP) for _, state in poller.poll(0))
     except BrokenPipeError:
         return True
-    except (OSError, ValueError, AttributeError):  # no file of the system; a system without poll
+    except (OSError, ValueError, AttributeError):  # not a real file, or a system without poll
         return False
 
 
 def report(error: BaseException) -> None:
-    """Print the paragraph; the traceback as well when it was asked for."""
+    """Print the paragraph, and with ANABRANCH_DEBUG the traceback."""
     console = notes()
     from anabranch.safety.operator import environment
 
@@ -88,17 +88,17 @@ def report(error: BaseException) -> None:
 
 
 def paragraph(error: BaseException) -> str:
-    """Say what happened and what to do about it, on one line."""
+    """Return what happened and what to do about it, on one line."""
     cause = innermost(error)
     if isinstance(cause, AnabranchError):
         return " ".join(str(cause).split())
-    said = " ".join(str(cause).split()) or "no message"
-    # The system says which file, and in the words that people look up.
+    text = " ".join(str(cause).split()) or "no message"
+    # The system's own message names the file, and can be looked up.
     if isinstance(cause, OSError):
-        return f"{said}."
-    if isinstance(cause, ImportError):  # a library that is missing or broken, or another package of one of our names
-        return f"{said.rstrip('.')}. Run `anabranch doctor` to see what is missing or shadowed."
-    return f"{type(cause).__name__}: {said} This should not happen; ANABRANCH_DEBUG=1 shows where it did."
+        return f"{text}."
+    if isinstance(cause, ImportError):  # a missing or broken library, or another package with one of our names
+        return f"{text.rstrip('.')}. Run `anabranch doctor` to see what is missing or shadowed."
+    return f"{type(cause).__name__}: {text} This should not happen; ANABRANCH_DEBUG=1 shows where it did."
 
 
 def exit_code(error: BaseException) -> int:
@@ -107,14 +107,14 @@ def exit_code(error: BaseException) -> int:
 
 
 def innermost(error: BaseException) -> BaseException:
-    """Return the error that a person should read: one of ours, wherever a library has wrapped it, else the first."""
-    # Task groups and libraries wrap what a step raised; their own words say less than its message and hint.
+    """Return the error to report: the nearest one of ours, even if a library wrapped it, else the first."""
+    # Task groups and libraries wrap what a step raised; its own message and hint say more.
     leaves = list(_leaves(error))
     return next((leaf for leaf in leaves if isinstance(leaf, AnabranchError)), leaves[0])
 
 
 def _leaves(error: BaseException) -> list[BaseException]:
-    """List an error, the members of a group, and what they were raised from, nearest first."""
+    """List an error, the members of its group, and their causes, nearest first."""
     found: list[BaseException] = []
     waiting = [error]
     while waiting:

@@ -1,4 +1,4 @@
-"""`anabranch ingest`: take files and folders into a corpus."""
+"""`anabranch ingest`: add files and folders to a corpus."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ingest(
     ] = None,
     language: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Language of the documents, such as german [dim](told from them)[/]."),
+        typer.Option(metavar="NAME", help="Language of the documents, such as german [dim](detected)[/]."),
     ] = None,
     access: Annotated[
         list[str] | None,
@@ -43,28 +43,28 @@ def ingest(
         ),
     ] = None,
     prune: Annotated[
-        bool, typer.Option("--prune/--no-prune", help="Remove documents whose file is gone from the folders given.")
+        bool, typer.Option("--prune/--no-prune", help="Remove documents whose file is gone from the given folders.")
     ] = True,
-    archives: Annotated[
-        bool, typer.Option("--archives", help="Open ZIP and tar archives and take in what is in them.")
-    ] = False,
+    archives: Annotated[bool, typer.Option("--archives", help="Ingest the files in ZIP and tar archives.")] = False,
     follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of the folders given.")
+        bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of the given folders.")
     ] = False,
     private_urls: Annotated[
         bool,
-        typer.Option("--allow-private-urls", help="Fetch pages from your own network, too, not only from public ones."),
+        typer.Option("--allow-private-urls", help="Also fetch pages from your own network."),
     ] = False,
     crawl: Annotated[
-        bool, typer.Option("--crawl", help="Follow the links of web pages, too, within their site and folder.")
+        bool, typer.Option("--crawl", help="Also follow the links of web pages within their site and folder.")
     ] = False,
-    crawl_pages: Annotated[int | None, typer.Option(metavar="N", help="Most pages of a crawl [dim](500)[/].")] = None,
+    crawl_pages: Annotated[
+        int | None, typer.Option(metavar="N", help="Limit of pages of a crawl [dim](500)[/].")
+    ] = None,
     crawl_depth: Annotated[
-        int | None, typer.Option(metavar="N", help="Most links from the first page [dim](5)[/].")
+        int | None, typer.Option(metavar="N", help="Limit of links from the first page [dim](5)[/].")
     ] = None,
     password: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
+        typer.Option(metavar="TEXT", help="Password for protected files; may be repeated. Others can see it in `ps`."),
     ] = None,
     ocr: Annotated[
         bool,
@@ -80,21 +80,21 @@ def ingest(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Give a file up that yields nothing for so long [dim](120)[/]."),
+        typer.Option(metavar="SECONDS", help="Skip a file that yields nothing for this long [dim](120)[/]."),
     ] = None,
     memory_limit: Annotated[
         int | None,
-        typer.Option(metavar="MIB", help="Give a file up whose reading takes more memory [dim](2048)[/]."),
+        typer.Option(metavar="MIB", help="Skip a file that needs more memory to read [dim](2048)[/]."),
     ] = None,
     queue: Annotated[
-        bool, typer.Option("--queue", help="Read nothing here; `anabranch work` does, on as many machines as you like.")
+        bool, typer.Option("--queue", help="Only queue the files; `anabranch work` reads them, on many machines.")
     ] = False,
     wait: WaitOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
     r"""Add, update and remove exactly what changed; run it again at any time.
 
-    A file that cannot be read is reported and left out. Ctrl-C keeps what is done.
+    A file that cannot be read is reported and skipped. After Ctrl-C, finished files stay in the corpus.
 
     [bold]Examples:[/]
 
@@ -108,19 +108,19 @@ def ingest(
 
     anabranch ingest docs/ --json | jq '.\[] | select(.status == "failed")'
     """
-    from anabranch.cli.ingest_view import ingest_shown
+    from anabranch.cli.ingest_view import run_ingest
     from anabranch.cli.queue_actions import QUEUE_ACTIONS
     from anabranch.cli.settings_options import context_of
     from anabranch.readers import PLAIN, ReadOptions
     from anabranch.store.file_identity import is_url
 
-    # Told apart here, where a person typed it: the ingest takes no `Path` for an address, whatever its name.
+    # Distinguished here, because `ingest` never takes a `Path` for an address.
     given = tuple(path if is_url(path) else Path(path) for path in paths)
     address = context_of(corpus=corpus).corpus
-    reading = ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages))
+    read_options = ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages))
     limits = _limits(time_limit, memory_limit)
-    show = QUEUE_ACTIONS.get("enqueue") if queue else ingest_shown
-    code = show(
+    run = QUEUE_ACTIONS.get("enqueue") if queue else run_ingest
+    code = run(
         given,
         address,
         as_json=as_json,
@@ -134,7 +134,7 @@ def ingest(
         follow_links=follow_links,
         private_urls=private_urls,
         crawl=_crawl(crawl, crawl_pages, crawl_depth),
-        options=reading,
+        options=read_options,
         limits=limits,
         wait=wait,
     )
@@ -144,21 +144,21 @@ def ingest(
 def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
     from anabranch.ingestion.isolation.process_limits import Limits
 
-    usual = Limits()
+    default = Limits()
     return Limits(
-        usual.seconds if seconds is None else seconds, usual.bytes if mebibytes is None else mebibytes * (1 << 20)
+        default.seconds if seconds is None else seconds, default.bytes if mebibytes is None else mebibytes * (1 << 20)
     )
 
 
-def _crawl(asked: bool, pages: int | None, depth: int | None) -> CrawlLimits | None:
+def _crawl(wanted: bool, pages: int | None, depth: int | None) -> CrawlLimits | None:
     from anabranch.ingestion.crawl_limits import CrawlLimits
 
-    if not asked:
+    if not wanted:
         if pages is not None or depth is not None:
-            raise SettingsError("--crawl-pages and --crawl-depth say how far to crawl.", hint="Add --crawl.")
+            raise SettingsError("--crawl-pages and --crawl-depth need --crawl.", hint="Add --crawl.")
         return None
-    usual = CrawlLimits()
-    return CrawlLimits(usual.pages if pages is None else pages, usual.depth if depth is None else depth)
+    default = CrawlLimits()
+    return CrawlLimits(default.pages if pages is None else pages, default.depth if depth is None else depth)
 
 
 def _sizes(text: str | None) -> tuple[int, int, int] | None:

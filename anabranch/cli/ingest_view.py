@@ -1,4 +1,4 @@
-"""Ingesting for the command line: bars while it runs, a table at the end."""
+"""The output of `anabranch ingest`: progress bars, then a table."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ STYLES = {
     "failed": "red",
 }
 MAX_ALIKE = 3
-"""Rows of files that were skipped for the same reason."""
+"""Rows of files that were skipped for the same reason; more become one row."""
 MAX_FINE = 40
-"""Rows of files that went well; past this they are only counted."""
+"""Rows of successful files; more are only counted."""
 
 
-def ingest_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401
-    """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty.
+def run_ingest(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401
+    """Ingest, print the result of each file, and return the exit code: 1 if the corpus is still empty.
 
     `options` are those of `ingest`.
     """
-    with stages(passages="passages embedded") as told:
-        report = ingest(paths, corpus, progress=told, **options)
-    # Asked of the corpus and not of the report: a run that changed nothing still has to say what is there.
+    with stages(passages="passages embedded") as progress:
+        report = ingest(paths, corpus, progress=progress, **options)
+    # Counted in the corpus, because a run that changed nothing still reports what the corpus holds.
     documents, chunks = asyncio.run(_holds(corpus))
     if as_json:
         write_json([asdict(row) for row in report.rows])
@@ -55,14 +55,13 @@ def ingest_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **o
     for warning in report.warnings:
         say(notes(), warning, style="yellow")
     if report.interrupted:
-        again = "Run the same command again to go on; what was embedded is not embedded again."
-        left = f"{report.left} of the files are left"
-        say(notes(), f"Interrupted. The corpus is good and holds {counted(documents, 'document')}; {left}. {again}")
+        left = f"{counted(report.left, 'file')} left. Run the same command to continue; nothing is embedded twice."
+        say(notes(), f"Interrupted. The corpus is intact and holds {counted(documents, 'document')}; {left}")
         return INTERRUPTED
-    # By what the corpus holds: where all files of a run failed, it answers as it did before.
+    # By what the corpus holds: if only this run failed, it answers as before.
     if documents == 0:
-        said = "No file could be taken in." if report.rows else "There was no file to take in."
-        say(notes(), f"error: {said} The corpus at {shown_address(corpus)} is empty.", style="red")
+        problem = "No file could be ingested." if report.rows else "No file was found."
+        say(notes(), f"error: {problem} The corpus at {shown_address(corpus)} is empty.", style="red")
         return 1
     return 0
 
@@ -76,13 +75,13 @@ async def _holds(corpus: str) -> tuple[int, int]:
 
 
 def print_rows(console: Console, report: IngestReport) -> None:
-    """Print what became of the files, and how many came to what."""
-    shown = list(_shown_rows(report))
-    if shown:
+    """Print the results of the files, and the counts."""
+    rows = list(_visible_rows(report))
+    if rows:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for name in ("status", "file", "documents", "chunks", "remark"):
             table.add_column(name, justify="right" if name in ("documents", "chunks") else "left", overflow="fold")
-        for row in _joined(shown):
+        for row in _merge_alike(rows):
             table.add_row(*_cells(row))
         print_table(table)
     embedded = "" if report.count("queued") else f"; {counted(report.embedded, 'passage')} embedded"
@@ -90,23 +89,23 @@ def print_rows(console: Console, report: IngestReport) -> None:
 
 
 def counts_of(rows: Sequence[FileRow]) -> str:
-    """Return how many files came to what; empty for none."""
+    """Return the number of files per status; empty for none."""
     counts = Counter(row.status for row in rows)
     return ", ".join(f"{counts[status]} {status}" for status in get_args(Status) if counts[status])
 
 
-def _shown_rows(report: IngestReport) -> Iterator[FileRow]:
-    """Yield what a person has to see: every failure, and the others where they are few; never the unchanged."""
+def _visible_rows(report: IngestReport) -> Iterator[FileRow]:
+    """Yield every failure, and the successes if they are few; never the unchanged files."""
     fine = sum(row.status in ("added", "updated", "queued", "removed") for row in report.rows)
     for row in report.rows:
-        # Among ten thousand files that went well, the one that failed has to be seen.
-        troubled = row.status in ("failed", "skipped") or bool(row.notes and row.status != "unchanged")
-        if troubled or (row.status != "unchanged" and fine <= MAX_FINE):
+        # One failure must stay visible among ten thousand successes.
+        has_remark = row.status in ("failed", "skipped") or bool(row.notes and row.status != "unchanged")
+        if has_remark or (row.status != "unchanged" and fine <= MAX_FINE):
             yield row
 
 
-def _joined(rows: Sequence[FileRow]) -> Iterator[FileRow]:
-    """Yield the rows, and one row for all that were skipped for the same reason where these are many."""
+def _merge_alike(rows: Sequence[FileRow]) -> Iterator[FileRow]:
+    """Yield the rows; many files skipped for the same reason become one row."""
     alike: defaultdict[str, list[FileRow]] = defaultdict(list)
     for row in rows:
         if row.status == "skipped":
@@ -124,7 +123,7 @@ def _joined(rows: Sequence[FileRow]) -> Iterator[FileRow]:
 
 
 def remark_on(row: FileRow) -> str:
-    """Return what there is to say of a file, its name put short: it stands beside the remark."""
+    """Return the remark on a file, without its name, which stands beside it."""
     name = row.source.rsplit("/", 1)[-1]
     return "; ".join(part for part in (row.reason.replace(repr(name), "it"), *row.notes) if part)
 

@@ -1,4 +1,4 @@
-"""What `anabranch doctor` says of the installation: libraries, extras, what shadows what, what other packages add."""
+"""The checks of `anabranch doctor` on the installation: libraries, extras, and extensions of other packages."""
 
 from __future__ import annotations
 
@@ -14,21 +14,33 @@ from anabranch.registry import is_ours
 from anabranch.text.normalization import squeeze
 
 FOR_DEVELOPERS = ("dev", "site")
-"""The extras that only work on Anabranch itself needs."""
+"""The extras that only developers of Anabranch need."""
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
-EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes", "commands", "sources")
+EXTENSIONS = (
+    "retrievers",
+    "rerankers",
+    "embedders",
+    "embedder_folders",
+    "entailment_checks",
+    "json_exports",
+    "readers",
+    "stores",
+    "synthesis_modes",
+    "commands",
+    "sources",
+)
 """What other packages may add, by the ends of their groups of entry points (`anabranch.registry`)."""
 
 _OF_EXTRA = re.compile(r"([\w.-]+).*extra == ['\"]([\w-]+)['\"]")
 _REINSTALL = "pip install --force-reinstall anabranch"
 
 CheckStatus = Literal["ok", "off", "note", "problem"]
-"""`off` is not configured, `note` works but may surprise, `problem` is configured and cannot work."""
+"""`off` is not configured, `note` works but may surprise, `problem` is configured but cannot work."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One finding and, where there is something to do, what."""
+    """One finding, with a hint if there is something to do."""
 
     name: str
     status: CheckStatus
@@ -37,7 +49,7 @@ class DoctorCheck:
 
 
 def installation_checks() -> Iterator[DoctorCheck]:
-    """Name the versions of what matters most, and what of it is missing."""
+    """Name the versions of the most important libraries, and those that are missing."""
     found = ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)
     missing = [name for name in LIBRARIES if not _version(name)]
     yield DoctorCheck("anabranch", "ok", f"{__version__} on Python {platform.python_version()}; {found}")
@@ -53,21 +65,21 @@ def _version(name: str) -> str:
 
 
 def extras_check() -> DoctorCheck:
-    """Name the extras that are installed with all that they need, and those that are not."""
+    """Name the extras whose packages are all installed, and those that lack one."""
     if not (needs := packages_of_extras()):
         return DoctorCheck("extras", "off", "not known: this copy of Anabranch is not installed as a package")
     installed = [extra for extra, names in needs.items() if all(map(_version, names))]
     missing = [extra for extra in needs if extra not in installed]
-    said = f"installed: {', '.join(installed) or 'none'}"
+    status = f"installed: {', '.join(installed) or 'none'}"
     if missing:
-        said += f"; not installed: {', '.join(missing)}"
+        status += f"; not installed: {', '.join(missing)}"
     return DoctorCheck(
-        "extras", "ok" if installed else "off", said, f"pip install 'anabranch[{missing[0]}]'" if missing else ""
+        "extras", "ok" if installed else "off", status, f"pip install 'anabranch[{missing[0]}]'" if missing else ""
     )
 
 
 def packages_of_extras() -> dict[str, list[str]]:
-    """Return the packages that each extra brings, as the installed Anabranch itself says; nothing where none is."""
+    """Return the packages of each extra from Anabranch's metadata; empty if it is not installed."""
     try:
         lines = requires("anabranch") or []
     except PackageNotFoundError:
@@ -80,7 +92,7 @@ def packages_of_extras() -> dict[str, list[str]]:
 
 
 def extension_checks() -> Iterator[DoctorCheck]:
-    """Name the extensions of other packages, and those that cannot be imported, each on a line of its own."""
+    """Name the extensions of other packages; those that cannot be imported get a line each."""
     found: list[str] = []
     broken = False
     everything = entry_points()  # each call reads the metadata of every package
@@ -89,19 +101,19 @@ def extension_checks() -> Iterator[DoctorCheck]:
             if is_ours(entry):
                 continue
             try:
-                # Loaded, because a name that is listed need not work; a run would fail at it much later.
+                # Loaded, because a listed extension may be broken, and a run would fail much later.
                 entry.load()
-            except Exception as error:  # noqa: BLE001  # whatever a package of others does when it is imported
+            except Exception as error:  # noqa: BLE001  # another package may raise anything on import
                 broken = True
                 why = squeeze(str(error))[:60] or type(error).__name__
-                said = f"{_from(entry)} ({entry.value}) cannot be imported: {why}"
+                problem = f"{_describe(entry)} ({entry.value}) cannot be imported: {why}"
                 hint = "Install what it needs, repair its package, or remove it."
-                yield DoctorCheck("extension", "note", f"{kind}: {said}", hint)
+                yield DoctorCheck("extension", "note", f"{kind}: {problem}", hint)
             else:
-                found.append(f"{kind}: {_from(entry)}")
+                found.append(f"{kind}: {_describe(entry)}")
     if found or not broken:
         yield DoctorCheck("extensions", "ok" if found else "off", "; ".join(found) or "no other package adds any")
 
 
-def _from(entry: EntryPoint) -> str:
-    return f"{entry.name}, of {entry.dist.name} {entry.dist.version}" if entry.dist else entry.name
+def _describe(entry: EntryPoint) -> str:
+    return f"{entry.name} from {entry.dist.name} {entry.dist.version}" if entry.dist else entry.name

@@ -1,4 +1,4 @@
-"""What a person is told who asks without a chat model: how to get a written answer."""
+"""The hint below an answer without a chat model: how to get a written answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _START = (
 
 
 async def written_answer_hint() -> str:
-    """Return one line; a server that runs on this machine and has a model that chats is named."""
+    """Return the hint, which names a chat model that a local server has."""
     if (found := await find_model(anew=True)) is None:
         return _START
-    return f"For a written answer: add --model auto (or set ANABRANCH_MODEL=auto), which takes {found}."
+    return f"For a written answer: add --model auto (or set ANABRANCH_MODEL=auto) to use {found}."

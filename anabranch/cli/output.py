@@ -1,4 +1,4 @@
-"""Where text goes: results to standard output, everything else to standard error, files whole or not at all."""
+"""Output: results go to standard output, everything else to standard error; files appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from anabranch.errors import SettingsError
 from anabranch.text.normalization import INVISIBLE, clean
 
 WIDTH = 100
-"""Columns where there is no terminal to ask."""
+"""Columns of the output without a terminal."""
 
 MOST_COLUMNS = 10_000
-"""Columns of a table that a program reads; a path may have 4,096 characters."""
+"""Most columns of a table for a program; a path may have 4,096 characters."""
 
 
 class _Output(Console):
-    """Standard output, whose reader may leave: `| head` has had what it wanted, which is no failure."""
+    """Standard output, whose reader may close it early (`| head`), which is not a failure."""
 
     def on_broken_pipe(self) -> None:
-        """End the process; rich's own ends it with 1. See `anabranch.cli.failures.guarded`."""
+        """Raise, for `anabranch.cli.failures.guarded`; rich itself would exit with 1."""
         raise BrokenPipeError
 
 
 def results() -> Console:
     """Return the console on standard output."""
-    # Rich takes 80 columns for a file, which folds tables that fit a page.
+    # Rich assumes 80 columns for a file, which would wrap tables.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
     return _Output(highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_table(table: Table) -> None:
-    """Print a table to standard output; for a program a row is a line, as wide as it has to be."""
+    """Print a table to standard output; without a terminal each row is one line of any width."""
     console = results()
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         room = console.options.update(max_width=MOST_COLUMNS)
@@ -55,13 +55,13 @@ def notes() -> Console:
 def say(console: Console, text: str, style: str | None = None) -> None:
     """Print text that a document, a model or a provider may have written.
 
-    A terminal obeys escape sequences, so they go. Where there is no terminal nothing is wrapped: a program reads it.
+    Escape sequences are removed, because a terminal would obey them. Without a terminal, nothing is wrapped.
     """
     console.print(clean(text), style=style, soft_wrap=not console.is_terminal)
 
 
 def say_command(console: Console, text: str, style: str | None = None) -> None:
-    """Print a line to be copied: a terminal folds it, where rich would break it in two."""
+    """Print a line to be copied, without the line breaks that rich would insert."""
     console.print(clean(text), style=style, soft_wrap=True)
 
 
@@ -73,14 +73,14 @@ def write_json(value: Any) -> None:  # noqa: ANN401  # any JSON value
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:  # noqa: ANN401  # any JSON value
-    """Return JSON with its letters as they are, and as escapes what nobody sees or a terminal obeys."""
+    """Return JSON with readable letters; invisible and control characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    # Text of a document may hold characters that reorder a terminal; JSON can say them without showing them.
+    # Document text may hold characters that reorder a terminal's output.
     return INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def check_folder(path: Path, option: str) -> None:
-    """Refuse a file to write whose folder is not there, before any work is done for it."""
+    """Refuse an output file whose folder does not exist, before any work is done."""
     if not path.parent.is_dir():
         msg = f"The folder of {option}, {path.parent}, does not exist."
         raise SettingsError(msg, hint="Create it first.")
@@ -90,20 +90,20 @@ def check_folder(path: Path, option: str) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a kill leaves the old one or the new one."""
+    """Write a file so that a kill leaves either the old or the new content."""
     with whole_file(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
 @contextmanager
-def written(output: str) -> Iterator[BinaryIO]:
-    """Open what --output names, - for standard output; a file appears whole, and only its owner may read it."""
+def open_output(output: str) -> Iterator[BinaryIO]:
+    """Open the file that --output names, - for standard output; only the owner may read it."""
     if output == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     check_folder(Path(output), "--output")
-    # Access tags and questions are in what is exported.
+    # Exports contain access tags and questions.
     with whole_file(Path(output), mode=0o600) as file:
         yield file
 
@@ -114,7 +114,7 @@ def whole_file(path: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
 
     Args:
         path: Where to.
-        mode: Who may read it, less what the process's umask takes away.
+        mode: Permissions, before the umask.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
@@ -122,11 +122,11 @@ def whole_file(path: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
         return
     part = path.with_name(f".{path.name}.part")
     try:
-        # With its mode from the first byte on: to narrow it afterwards leaves a moment in which others can open it.
+        # Created with its mode: narrowing it later would leave a moment in which others can open it.
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             yield file
             file.flush()
-            # The rename may reach the disk before the words do: a power cut would leave an empty file under the name.
+            # Without fsync, a power cut after the rename could leave an empty file.
             os.fsync(file.fileno())
         part.replace(path)
     finally:

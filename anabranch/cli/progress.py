@@ -16,7 +16,7 @@ from anabranch.store.writer_protocol import Progress
 from anabranch.text.normalization import squeeze
 
 MAX_DETAIL = 40
-# Columns of a terminal that a stage's name and its figures take, and from which on there is room for a bar.
+# Columns that a stage's name and figures take, and the least width of a terminal with a bar.
 FIGURES, WITH_BAR = 60, 90
 
 
@@ -28,15 +28,15 @@ def bars() -> rich_progress.Progress:
         *([BarColumn(bar_width=min(40, console.width - WITH_BAR))] if console.width > WITH_BAR else []),
         _Figures(),
         console=console,
-        # Gone at its end, because what was done is then said in words.
+        # Erased at the end, because a summary follows.
         transient=True,
-        # A bar in a log file is a line for each step.
+        # In a log file, a bar would be a line for each step.
         disable=not console.is_terminal,
     )
 
 
 class _Figures(ProgressColumn):
-    """How much is done, how fast, since when, and how long it will still take."""
+    """The amount done, the speed, the elapsed and the remaining time."""
 
     max_refresh = 0.5
 
@@ -48,38 +48,38 @@ class _Figures(ProgressColumn):
 
 
 def figures(done: int, total: int | None, begun: int, spent: float, elapsed: float) -> str:
-    """Return what is said of a stage.
+    """Return the figures of a stage as text.
 
     Args:
-        done: Pieces that are done.
-        total: Of how many; None where nobody knows.
-        begun: How many were done when the stage was first shown.
-        spent: Seconds until the last of them was done.
+        done: Finished pieces.
+        total: All pieces, None if unknown.
+        begun: Pieces that were finished when the stage was first shown.
+        spent: Seconds until the last piece was finished.
         elapsed: Seconds until now.
     """
-    said = [f"{done:,}" if total is None else f"{done:,}/{total:,}"]
+    parts = [f"{done:,}" if total is None else f"{done:,}/{total:,}"]
     made = done - begun
     if made and spent >= 1:
-        said.append(f"{made / spent:,.{0 if made >= 10 * spent else 1}f}/s")
-    said.append(str(timedelta(seconds=int(elapsed))))
+        parts.append(f"{made / spent:,.{0 if made >= 10 * spent else 1}f}/s")
+    parts.append(str(timedelta(seconds=int(elapsed))))
     if made and total is not None:
-        # By what all pieces took so far. A piece that takes longer than that leaves nothing to promise.
+        # Estimated from the average so far; if the current piece takes longer, nothing is promised.
         left = spent / made * (total - done) - (elapsed - spent)
         if left >= 1:
-            said.append(f"{left:.0f} s left" if left < 90 else f"{left / 60:.0f} min left")
-    return "  ".join(said)
+            parts.append(f"{left:.0f} s left" if left < 90 else f"{left / 60:.0f} min left")
+    return "  ".join(parts)
 
 
-def _shown(progress: rich_progress.Progress, label: str, done: int, total: int) -> TaskID:
+def _add_task(progress: rich_progress.Progress, label: str, done: int, total: int) -> TaskID:
     now = time.monotonic()
     return progress.add_task(label, total=total or None, completed=done, begun=done, since=now, last=now)
 
 
 @contextmanager
 def bar(label: str, total: int) -> Iterator[Callable[..., None]]:
-    """Show one bar of `total` pieces of work; call what is yielded after each, with a new label if there is one."""
+    """Show a bar for `total` pieces; yield a function to call after each piece, optionally with a new label."""
     with bars() as progress:
-        task = _shown(progress, label, 0, total)
+        task = _add_task(progress, label, 0, total)
 
         def advance(label: str | None = None) -> None:
             progress.update(task, advance=1, description=label, last=time.monotonic())
@@ -92,29 +92,29 @@ def stages(**labels: str) -> Iterator[Progress]:
     """Show a bar per stage from the moment it begins.
 
     Args:
-        labels: What to call each stage; one that is not among them goes by its name.
+        labels: The label of each stage; without one, its name is shown.
     """
     with bars() as progress:
         tasks: dict[str, TaskID] = {}
-        # A stage is told of again while one piece goes on: its clock goes by the last that was done.
+        # A stage may report again during one piece; the speed counts from the last finished piece.
         last: dict[str, tuple[int, float]] = {}
         room = min(MAX_DETAIL, progress.console.width - FIGURES)
 
-        def told(stage: str, done: int, total: int, detail: str = "") -> None:
+        def update(stage: str, done: int, total: int, detail: str = "") -> None:
             if stage not in tasks:
-                tasks[stage] = _shown(progress, stage, done, total)
-            label = f"{labels.get(stage, stage)}  {_end_of(detail, room)}".strip()
+                tasks[stage] = _add_task(progress, stage, done, total)
+            label = f"{labels.get(stage, stage)}  {_shorten_path(detail, room)}".strip()
             if stage not in last or last[stage][0] != done:
                 last[stage] = (done, time.monotonic())
-            # Without a total the bar shows that something goes on, and promises no end.
+            # Without a total, the bar shows activity but no end.
             progress.update(tasks[stage], completed=done, total=total or None, description=label, last=last[stage][1])
 
-        yield told
+        yield update
 
 
-def _end_of(detail: str, room: int) -> str:
-    """Return as much of a path as there is room for; its end says which file it is."""
-    name = squeeze(detail)
+def _shorten_path(path: str, room: int) -> str:
+    """Return the end of a path, which names the file, as far as there is room."""
+    name = squeeze(path)
     if len(name) <= room:
         return name
     return f"...{name[3 - room :]}" if room > 10 else ""

@@ -1,4 +1,4 @@
-"""The prompts of a run, as LangChain's callbacks see them: nothing of it is in the state, a checkpoint or a stream."""
+"""Record the prompts of a run by a LangChain callback; they are not in the state, checkpoints or streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anabranch.safety.prompt_envelope import first_line, with_first_lines
 
 
 class SentPrompt(TypedDict):
-    """One call: the step that made it, and both messages as they were sent, of each passage its first line."""
+    """One model call: its step and both messages, with only the first line of each passage."""
 
     step: str
     system: str
@@ -19,13 +19,13 @@ class SentPrompt(TypedDict):
 
 
 class PromptLog(BaseCallbackHandler):
-    """Keeps every prompt that is sent to a chat model, in order; give it to a run under `callbacks`."""
+    """Records every prompt that is sent to a chat model, in order; pass it to a run under `callbacks`."""
 
-    # In the order in which they are sent; LangChain runs other handlers in a pool of threads.
+    # Inline, to keep the order; LangChain runs other handlers in a thread pool.
     run_inline = True
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without prompts."""
         self.sent: list[SentPrompt] = []
 
     def on_chat_model_start(
@@ -36,10 +36,10 @@ class PromptLog(BaseCallbackHandler):
         metadata: dict[str, Any] | None = None,
         **_: Any,  # noqa: ANN401
     ) -> None:
-        """Take the messages of one call."""
-        said = {role: "\n\n".join(_text(each) for each in messages[0] if each.type == role) for role in _ROLES}
+        """Record the messages of one call."""
+        texts = {role: "\n\n".join(_text(each) for each in messages[0] if each.type == role) for role in _ROLES}
         step = str((metadata or {}).get("langgraph_node", ""))
-        self.sent.append(SentPrompt(step=step, system=said["system"], user=said["human"]))
+        self.sent.append(SentPrompt(step=step, system=texts["system"], user=texts["human"]))
 
 
 _ROLES = ("system", "human")
@@ -52,7 +52,7 @@ def _text(message: BaseMessage) -> str:
 
 
 def _block(block: str | dict[Any, Any]) -> str:
-    """Return a part of a message; a passage that is sent as a document block is shown like one in an envelope."""
+    """Return a part of a message as text; a document block is shown like a passage in an envelope."""
     if not isinstance(block, dict):
         return with_first_lines(block)
     if block.get("type") == "document":

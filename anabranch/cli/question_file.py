@@ -1,4 +1,4 @@
-"""JSONL files of questions: every bad line is named before any work starts."""
+"""Read JSONL files of questions; bad lines are reported before any work starts."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ SHAPE = 'Write one object per line: {"id": "q1", "question": "..."}.'
 
 @dataclass(frozen=True, slots=True)
 class QuestionLine:
-    """One line: an id, as it was written (text or number), and the question."""
+    """One line: the id as in the file (text or number), and the question."""
 
     id: str | int
     question: str
 
     @property
     def key(self) -> str:
-        """The id as text, by which lines are told apart."""
+        """The id as text, which must be unique."""
         return str(self.id)
 
 
 def read_questions(path: Path) -> list[QuestionLine]:
-    """Read lines with `id` and `question` (or `text`); other keys are left alone, empty lines skipped.
+    """Read lines with `id` and `question` (or `text`); other keys and empty lines are ignored.
 
     Raises:
-        QuestionError: The file cannot be read, is empty, or has bad lines, named by their numbers.
+        QuestionError: The file cannot be read, is empty, or has bad lines; the error names their numbers.
     """
     asked = read_rows(
         path,
-        # As it was written: who joins answers to questions by id must find 7 again, and not "7".
+        # Unchanged, because answers are joined to questions by id: 7 must not become "7".
         lambda row: QuestionLine(row["_id"] if "_id" in row else row["id"], text_of(row)),
         hint=SHAPE,
         refused=QuestionError,

@@ -1,4 +1,4 @@
-"""What `ingest --queue` and `corpus stats --watch` do: the store that several machines can write to brings it."""
+"""The actions of `ingest --queue` and `corpus stats --watch`, which a plugin provides."""
 
 from __future__ import annotations
 

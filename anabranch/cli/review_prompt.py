@@ -1,4 +1,4 @@
-"""When the graph waits for a person: show what it asks, and take the reply from the terminal or from an option."""
+"""Review by a person: show what the graph asks, and read the reply from the terminal or an option."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from anabranch.errors import SettingsError
 
 
 def can_ask() -> bool:
-    """Say whether there is a person to ask: a terminal to read from and one to write to."""
+    """Tell whether there is a terminal to read from and to write to."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def reply_of(text: str, waiting: Mapping[str, Any]) -> Any:  # noqa: ANN401  # true, or a list of texts
     """Return a reply given as JSON: true, or a list of queries or of the ids of passages that were offered.
 
-    A thread remembers whatever it was resumed with, so what cannot be used must not reach it.
+    A thread stores whatever it was resumed with, so an unusable reply must not reach it.
     """
     try:
         reply = json.loads(text)
     except ValueError as error:
         msg = f"--reply is not JSON: {error}."
         raise SettingsError(msg, hint="""Give true, or a list: --reply '["a query", "another"]'.""") from error
-    # True itself and nothing that only counts as true: 1 is more likely the number of a passage.
+    # Only `true` itself: 1 is more likely the number of a passage.
     if reply is True:
         return reply
     if not isinstance(reply, list) or not reply or not all(isinstance(item, str) and item.strip() for item in reply):
         msg = f"--reply {text[:80]} is neither true nor a list of texts."
         raise SettingsError(msg, hint="The run still waits for a reply.")
-    # An id that was not offered is a typing mistake here; in the run it would be a passage that is silently missing.
+    # Refused here, because the run would silently leave out an unknown id.
     offered = [passage["id"] for passage in waiting.get("passages", [])]
     unknown = [item for item in reply if offered and item not in offered]
     if unknown:
         msg = f"--reply names passages that were not offered: {', '.join(unknown[:3])}."
-        raise SettingsError(msg, hint=f"Offered are: {', '.join(offered)}.")
+        raise SettingsError(msg, hint=f"Choose from: {', '.join(offered)}.")
     return reply
 
 
 def ask_person(console: Console, waiting: Mapping[str, Any]) -> Any:  # noqa: ANN401  # what the review node takes
-    """Show queries or passages, and return what to go on with: true, or a list of queries or passage ids."""
+    """Show queries or passages, and return the reply: true, or a list of queries or passage ids."""
     show(console, waiting)
     if waiting.get("review") == "queries":
-        return _queries(console)
-    return _sources(console, [passage["id"] for passage in waiting.get("passages", [])])
+        return _ask_queries(console)
+    return _ask_sources(console, [passage["id"] for passage in waiting.get("passages", [])])
 
 
 def show(console: Console, waiting: Mapping[str, Any]) -> None:
-    """Print what waits for a person's word, numbered."""
+    """Print the numbered queries or passages to review."""
     say(
         console,
-        f"Before going on: the {waiting.get('review', 'review')} for “{waiting.get('question', '')}”",
+        f"Review the {waiting.get('review', 'run')} for “{waiting.get('question', '')}”",
         style="bold",
     )
     for number, line in enumerate(_lines(waiting), start=1):
@@ -67,24 +67,24 @@ def show(console: Console, waiting: Mapping[str, Any]) -> None:
 
 
 def resume_command(thread: str, corpus: str | None) -> str:
-    """Return the command that goes on with a thread; None for the corpus that is taken where none is named."""
+    """Return the command that resumes a thread; `corpus` is None for the default corpus."""
     return f"anabranch ask --thread {shlex.quote(thread)} --resume{corpus_option(corpus)}"
 
 
 def chat_command(thread: str, corpus: str | None) -> str:
-    """Return the command that goes on with a chat."""
+    """Return the command that continues a chat."""
     return f"anabranch chat --thread {shlex.quote(thread)}{corpus_option(corpus)}"
 
 
 def corpus_option(corpus: str | None) -> str:
-    """Return what names a corpus at the end of a command; empty for the one that is taken where none is named."""
+    """Return the option that names a corpus; empty for the default corpus."""
     return f" --corpus {shlex.quote(corpus)}" if corpus else ""
 
 
-def how_to_resume(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:
-    """Return the commands that go on from here."""
+def resume_commands(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:
+    """Return the commands that accept or change what is reviewed."""
     begin = resume_command(thread, corpus)
-    # Two of them, as a pattern to be changed: all would fill the screen.
+    # Two items as an example; all would fill the screen.
     chosen = list(waiting.get("queries", []))[:2] or [p["id"] for p in waiting.get("passages", [])][:2]
     return [f"{begin} --reply true", f"{begin} --reply {shlex.quote(json.dumps(chosen, ensure_ascii=False))}"]
 
@@ -97,23 +97,21 @@ def _lines(waiting: Mapping[str, Any]) -> list[str]:
     return [f"{each['source']}{page}: {each['preview']} ..." for each, page in zip(passages, pages, strict=True)]
 
 
-def _queries(console: Console) -> Any:  # noqa: ANN401
-    first = Prompt.ask(
-        "Enter to search for these, or type queries of your own, an empty line at the end", console=console
-    )
+def _ask_queries(console: Console) -> Any:  # noqa: ANN401
+    first = Prompt.ask("Press Enter to search for these, or type your own queries, then an empty line", console=console)
     typed = [first]
     while typed[-1].strip():
         typed.append(Prompt.ask("and", console=console))
     return typed[:-1] or True
 
 
-def _sources(console: Console, ids: Sequence[str]) -> Any:  # noqa: ANN401
+def _ask_sources(console: Console, ids: Sequence[str]) -> Any:  # noqa: ANN401
     while True:
-        typed = Prompt.ask("Enter to use all, or the numbers to keep, in order", console=console)
+        typed = Prompt.ask("Press Enter to use all, or type the numbers to keep, in order", console=console)
         numbers = typed.replace(",", " ").split()
         if not numbers:
             return True
         if all(number.isdigit() and 1 <= int(number) <= len(ids) for number in numbers):
             return [ids[int(number) - 1] for number in numbers]
-        # Asked once more, for a number that is none would leave a passage out without a word.
+        # Asked again, because a wrong number would silently leave out a passage.
         say(console, f"Give numbers from 1 to {len(ids)}.", style="yellow")

@@ -1,4 +1,4 @@
-"""`anabranch search`: the passages that a question finds, without an answer."""
+"""`anabranch search`: find passages, without an answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def search(
     ] = None,
     run_depth: Annotated[int, typer.Option(min=1, max=1000, help="With --run: documents per query.")] = 100,
 ) -> None:
-    r"""Search the corpus: retrieval, fusion and reranking as in ask, and no answer.
+    r"""Search the corpus: retrieval, fusion and reranking as in ask, without an answer.
 
     [bold]Examples:[/]
 
@@ -55,9 +55,9 @@ def search(
     if (queries is None) != (run is None):
         msg = "--queries and --run go together."
         raise SettingsError(msg, hint="Give the file to read and the file to write.")
-    is_blank = query is None or not query.strip()
-    if (queries is None) == is_blank:
-        msg = "There is no query." if is_blank else "--queries does not go with a query of its own."
+    is_missing = query is None or not query.strip()
+    if (queries is None) == is_missing:
+        msg = "There is no query." if is_missing else "--queries cannot be combined with a query."
         raise QuestionError(
             msg, hint='For example: anabranch search "chunk sizes", or --queries FILE.jsonl --run FILE.'
         )

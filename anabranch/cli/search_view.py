@@ -1,4 +1,4 @@
-"""Searching for the command line: hits for a person or a program, and TREC runs."""
+"""The output of `anabranch search`: hits for a person or a program, and TREC runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from anabranch.text.normalization import squeeze
 from anabranch.types import Candidate
 
 LEAVES_PER_DOCUMENT = 10
-"""Leaf passages kept for each document that a run wants: several of them may be of one document."""
+"""Leaf passages searched for each document of a run, because several may be from one document."""
 
 AT_ONCE = 4
 SHOWN_CHARS = 300
@@ -32,7 +32,7 @@ Hit = tuple[Candidate, Chunk]
 
 
 async def hits_of(query: str, context: Context, filters: dict[str, Any] | None) -> tuple[list[Hit], dict[str, Any]]:
-    """Return the leaf passages that a query finds, best first, and the end state of the search."""
+    """Return the leaf passages that a query finds, best first, and the final state of the search."""
     state = await search.ainvoke(InputState(question=query, filters=filters), context=context)
     candidates: list[Candidate] = state["candidates"]
     found = await read_chunks(context, state, [candidate["id"] for candidate in candidates])
@@ -47,7 +47,7 @@ async def show_hits(query: str, context: Context, filters: dict[str, Any] | None
     else:
         _print_hits(hits, is_narrowed=bool(filters))
     for item in state["degraded"]:
-        # On standard error, so that --json stays JSON and nobody takes a poor list for a good one.
+        # On standard error, so that --json stays JSON.
         say(notes(), f"degraded: {item['step']}: {item['reason']}", style="yellow")
 
 
@@ -69,14 +69,14 @@ def hit_row(candidate: Candidate, chunk: Chunk) -> dict[str, Any]:
 async def write_run(queries: Path, run: Path, context: Context, filters: dict[str, Any] | None, *, depth: int) -> None:
     """Search every query, and write a TREC run of documents; the file appears when it is whole."""
     asked = read_questions(queries)
-    # All of them before the first search: a run is written at the end, and would fail there.
+    # Checked before the first search, because the run is written only at the end.
     for item in asked:
         check_query_id(item.key)
     check_folder(run, "--run")
-    # Passages are searched for and documents counted: the best ones of a long document take many places.
+    # A run counts documents, but one document may fill many places of the passage list.
     leaves = depth * LEAVES_PER_DOCUMENT
     context = with_at_least(context, top_k=max(leaves, context.top_k), depth=leaves)
-    # A missing corpus or key is one error now, and not one for each query.
+    # A missing corpus or key is reported once here, not for each query.
     await load_corpus(context)
     await load_model(context)
     gate = asyncio.Semaphore(AT_ONCE)
@@ -92,7 +92,7 @@ async def write_run(queries: Path, run: Path, context: Context, filters: dict[st
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(lines_of(item.key, item.question)) for item in asked]
     found = [task.result() for task in tasks]
-    # Whole or not at all: an evaluator takes half a run for one that found little.
+    # Whole or not at all: an evaluator would take half a run for a poor one.
     await asyncio.to_thread(write_whole, run, "".join(f"{line}\n" for lines, _ in found for line in lines))
     for reason in sorted(set().union(*(reasons for _, reasons in found))):
         say(notes(), f"degraded: {reason}", style="yellow")

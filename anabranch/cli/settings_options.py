@@ -1,4 +1,4 @@
-"""From options to a Context: what is given on the command line, over the environment, over the defaults."""
+"""Make a Context from options: the command line goes before the environment, the environment before the defaults."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
     from anabranch.agent.graph.settings_precedence import resolve_settings
     from anabranch.agent.nodes.settings import Context
 
-    # A later pair counts: an alias of the shell may hold the first.
-    given = dict(_pair(pair) for pair in sets or ())
+    # The last pair of a key counts: a shell alias may contain an earlier one.
+    given = dict(_parse_pair(pair) for pair in sets or ())
     chosen = {name: value for name, value in options.items() if value is not None}
-    # Which of the two was meant nobody can tell.
+    # Nobody can tell which of the two was meant.
     if twice := [name for name in chosen if name in given]:
         msg = f"The setting {twice[0]!r} is given twice, with --set and with --{twice[0].replace('_', '-')}."
         raise SettingsError(msg, hint="Leave one out.")
-    typed = {name: _value(Context, name, text) for name, text in given.items()}
+    typed = {name: _parse_value(Context, name, text) for name, text in given.items()}
     return resolve_settings(Context(**{**chosen, **typed}))
 
 
@@ -47,19 +47,19 @@ def asking_context(
     Args:
         sets: See `context_of`.
         base_url: `--base-url`, refused where no model is named.
-        k: How many passages are wanted (`-k`), which raises every list that would be shorter; None for `top_k`.
+        k: Passages to find (`-k`), which also raises every shorter list; None for `top_k`.
         options: See `context_of`.
     """
     context = context_of(sets, base_url=base_url, **options)
     if base_url is not None and context.model is None:
-        msg = f"--base-url names the server {base_url}, and nothing names a model."
-        hint = "Give --model NAME as well; `anabranch doctor --model x --base-url URL` lists those of a server."
+        msg = f"--base-url names the server {base_url}, but no model is given."
+        hint = "Add --model NAME; `anabranch doctor --model x --base-url URL` lists the models of a server."
         raise SettingsError(msg, hint=hint)
     return context if k is None else with_at_least(context, top_k=k, depth=k, rerank_depth=k)
 
 
 def with_at_least(context: Context, *, top_k: int, **least: int) -> Context:
-    """Return the context with that many passages, and no list shorter than `least`, as far as their bounds allow."""
+    """Return the context with `top_k` passages and each list at least as long as in `least`, within their bounds."""
     from anabranch.agent.graph.settings_precedence import resolve_settings
     from anabranch.agent.nodes.settings import Context
 
@@ -68,7 +68,7 @@ def with_at_least(context: Context, *, top_k: int, **least: int) -> Context:
         name: [limit.le for limit in Context.model_fields[name].metadata if hasattr(limit, "le")] for name in wanted
     }
     changed = {name: min(value, *limits[name]) for name, value in wanted.items()}
-    # Made anew and not with `model_copy`, which checks no bounds.
+    # Created anew, because `model_copy` checks no bounds.
     return resolve_settings(Context(**{**context.explicit, **changed}))
 
 
@@ -87,38 +87,38 @@ def filters_of(text: str | None) -> dict[str, Any] | None:
     return filters
 
 
-def _pair(pair: str) -> tuple[str, str]:
+def _parse_pair(pair: str) -> tuple[str, str]:
     key, equals, text = pair.partition("=")
     if not equals or not key.strip():
-        msg = f"--set {_short(pair)} is not of the form key=value."
+        msg = f"--set {_short(pair)} is not key=value."
         raise SettingsError(msg, hint="For example: --set top_k=20.")
     return key.strip(), text
 
 
-def _value(model: type[Context], name: str, text: str) -> Any:  # noqa: ANN401  # a JSON value
-    """Return what a value means as JSON, or as it was typed where the setting is text: a corpus may be called 2024."""
+def _parse_value(model: type[Context], name: str, text: str) -> Any:  # noqa: ANN401  # a JSON value
+    """Return a value parsed as JSON, but as typed if the setting is text: a corpus may be called 2024."""
     if name.endswith("_prompt") and text.startswith("@"):
-        return _file(name, text[1:])
+        return _read_prompt(name, text[1:])
     annotation = model.model_fields[name].annotation if name in model.model_fields else None
     try:
-        # NaN and Infinity are no JSON; as text the setting's own bounds refuse them, with its name.
+        # NaN and Infinity are not JSON; as text, the setting's own validation refuses them.
         value = json.loads(text, parse_constant=str)
     except ValueError:
-        # The brackets and quotes of a list are what a shell takes away.
+        # A list may come without brackets and quotes, which a shell removes.
         return [part.strip() for part in text.split(",")] if get_origin(annotation) is tuple else text
-    # `null` is JSON for a text as well: it takes back what the environment has set.
+    # `null` counts as JSON also for text: it overrides the environment.
     textual = annotation in (str, str | None)
     return text if textual and not isinstance(value, str | None) else value
 
 
-def _file(name: str, path: str) -> str:
-    """Return the text of a file that stands for a prompt, without the line end that editors add."""
+def _read_prompt(name: str, path: str) -> str:
+    """Return the prompt in a file, without the newline that editors add."""
     try:
         return Path(path).read_text(encoding="utf-8").rstrip("\n")
     except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        msg = f"--set {name}=@{path}: the file cannot be read: {said}."
-        raise SettingsError(msg, hint="A text that begins with @ is read from the file of that name.") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        msg = f"--set {name}=@{path}: the file cannot be read: {why}."
+        raise SettingsError(msg, hint="After @, the name of a file is expected.") from error
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # whatever was given

@@ -1,4 +1,4 @@
-"""What the conversations of a corpus hold, read from the checkpoints of their turns."""
+"""Read the conversations of a corpus from their checkpoints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anabranch.errors import UserError
 
 @dataclass(slots=True)
 class ThreadTurn:
-    """A question with its answer, which is empty where the run was stopped or waits for a person."""
+    """A question with its answer, which is empty if the run was stopped or waits for a review."""
 
     question: str
     answer: str = ""
@@ -38,8 +38,8 @@ class Conversation:
 
 
 @asynccontextmanager
-async def kept_threads(corpus: str) -> AsyncIterator[AsyncSqliteSaver | None]:
-    """Open the threads of a corpus, None where it has none: opening makes the file."""
+async def open_threads(corpus: str) -> AsyncIterator[AsyncSqliteSaver | None]:
+    """Open the threads of a corpus; None if there is no file, because opening would create it."""
     if await asyncio.to_thread(thread_file(corpus).exists):
         async with threads_of(corpus) as saver:
             yield saver
@@ -51,19 +51,19 @@ async def thread_ids(saver: AsyncSqliteSaver | None) -> dict[str, str]:
     """Return when the last question of each thread was asked, by its id; the latest first."""
     found: dict[str, str] = {}
     if saver is not None:
-        # One checkpoint a turn: that of its input. The steps of the search have a namespace of their own.
-        async for kept in saver.alist(None, filter={"source": "input"}):
-            place = kept.config.get("configurable", {})
+        # The input checkpoint: one per turn. The search subgraph has its own namespace.
+        async for each in saver.alist(None, filter={"source": "input"}):
+            place = each.config.get("configurable", {})
             if not place.get("checkpoint_ns"):
-                found.setdefault(place["thread_id"], kept.checkpoint["ts"])
+                found.setdefault(place["thread_id"], each.checkpoint["ts"])
     return dict(sorted(found.items(), key=lambda item: item[1], reverse=True))
 
 
-async def named_threads(saver: AsyncSqliteSaver | None, patterns: list[str]) -> dict[str, str]:
-    """Return the threads of these ids or shell patterns, as `thread_ids` does; all of them where none is named.
+async def find_threads(saver: AsyncSqliteSaver | None, patterns: list[str]) -> dict[str, str]:
+    """Return the threads that match ids or shell patterns, as `thread_ids` does; all threads without a pattern.
 
     Raises:
-        UserError: One of them names no thread.
+        UserError: A pattern matches no thread.
     """
     ids = await thread_ids(saver)
     for pattern in patterns:
@@ -76,9 +76,9 @@ async def named_threads(saver: AsyncSqliteSaver | None, patterns: list[str]) -> 
 
 
 async def conversation_of(saver: AsyncSqliteSaver, thread: str, changed: str) -> Conversation:
-    """Return what was said in a thread."""
-    kept = await saver.aget_tuple(thread_config(thread))
-    messages = kept.checkpoint["channel_values"].get("messages") if kept is not None else None
+    """Return the turns of a thread."""
+    latest = await saver.aget_tuple(thread_config(thread))
+    messages = latest.checkpoint["channel_values"].get("messages") if latest is not None else None
     return Conversation(thread, datetime.fromisoformat(changed).isoformat(timespec="seconds"), _turns(messages or []))
 
 

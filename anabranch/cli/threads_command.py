@@ -16,7 +16,7 @@ threads = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="The conversations of ask --thread and of chat, kept beside the corpus.",
+    help="The conversations of ask --thread and of chat, stored beside the corpus.",
 )
 
 NAMES = "Ids of threads, or shell patterns."
@@ -29,7 +29,7 @@ def list_(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
 
     [bold]Example:[/]  anabranch threads list --corpus papers.corpus
     """
-    # Here and in each command: `anabranch --help` must not wait for LangGraph.
+    # Imported in each command, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.threads_view import list_threads
 
     asyncio.run(list_threads(_address(corpus), as_json=as_json))
@@ -57,7 +57,7 @@ def show(
 def delete(
     names: Annotated[list[str], typer.Argument(metavar="ID...", help=NAMES)], *, corpus: CorpusOption = None
 ) -> None:
-    """Delete conversations; their words are gone from the file, too.
+    """Delete conversations, and remove their text from the file.
 
     [bold]Example:[/]  anabranch threads delete 'chat-2025*'
     """

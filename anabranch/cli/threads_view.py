@@ -1,4 +1,4 @@
-"""`anabranch threads`, for the command line: conversations for a person, for a program, and their end."""
+"""The output of `anabranch threads`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.answer_view import print_sources, say_marked
-from anabranch.cli.output import json_text, notes, print_table, results, say, write_json, written
-from anabranch.cli.thread_reader import Conversation, ThreadTurn, conversation_of, kept_threads, named_threads
+from anabranch.cli.output import json_text, notes, open_output, print_table, results, say, write_json
+from anabranch.cli.thread_reader import Conversation, ThreadTurn, conversation_of, find_threads, open_threads
 from anabranch.errors import UserError
 from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
@@ -37,7 +37,7 @@ async def list_threads(corpus: str, *, as_json: bool) -> None:
     if found:
         print_table(table)
     else:
-        say(results(), "No threads. `anabranch chat` begins one.")
+        say(results(), "No threads. `anabranch chat` starts one.")
 
 
 def _row(each: Conversation) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def _row(each: Conversation) -> dict[str, Any]:
 
 
 async def show_thread(corpus: str, thread: str, *, as_json: bool) -> None:
-    """Print what was said in one thread."""
+    """Print the turns of one thread."""
     found = await _conversations(corpus, [thread])
     if len(found) > 1:
         raise UserError(f"{thread!r} names {len(found)} threads.", hint="`anabranch threads export` writes several.")
@@ -72,12 +72,12 @@ def _print_turn(turn: ThreadTurn) -> None:
 
 async def delete_threads(corpus: str, names: list[str]) -> None:
     """Delete threads, and say which."""
-    async with kept_threads(corpus) as saver:
-        found = await named_threads(saver, names)
+    async with open_threads(corpus) as saver:
+        found = await find_threads(saver, names)
         if saver is not None:
             for thread in found:
                 await saver.adelete_thread(thread)
-            # SQLite only marks what is deleted as free; a person who deletes a conversation means its words.
+            # SQLite only marks deleted pages as free; VACUUM removes the text itself.
             await saver.conn.execute("VACUUM")
     say(results(), f"Deleted {counted(len(found), 'thread')}: {', '.join(found)}")
 
@@ -85,7 +85,7 @@ async def delete_threads(corpus: str, names: list[str]) -> None:
 async def export_threads(corpus: str, names: list[str], output: str) -> None:
     """Write a line of JSON per thread; a file appears whole or not at all."""
     found = await _conversations(corpus, names)
-    with written(output) as file:
+    with open_output(output) as file:
         for each in found:
             file.write(f"{json_text(asdict(each))}\n".encode("utf-8", "backslashreplace"))
     if output != "-":
@@ -93,6 +93,6 @@ async def export_threads(corpus: str, names: list[str], output: str) -> None:
 
 
 async def _conversations(corpus: str, names: list[str]) -> list[Conversation]:
-    async with kept_threads(corpus) as saver:
-        found = await named_threads(saver, names)
+    async with open_threads(corpus) as saver:
+        found = await find_threads(saver, names)
         return [] if saver is None else [await conversation_of(saver, name, found[name]) for name in found]

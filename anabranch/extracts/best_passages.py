@@ -1,7 +1,7 @@
-"""Chooses what stands for an answer where no model writes one: the best leaves of the search, whole.
+"""Chooses the answer where no model writes one: the best leaves of the search, whole.
 
-The search is better at finding the passage that answers than anything here could be at finding the sentence in it, so
-nothing is left out of a passage.
+The search finds the right passage more reliably than any rule could find the right sentence in it, so passages stay
+whole.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from anabranch.extracts.passage_layout import piece_spans, trimmed_span
+from anabranch.extracts.passage_layout import piece_spans, trim_span
 from anabranch.text.normalization import squeeze
 from anabranch.types import Chunk
 
 MOST_LEAVES = 3
-# Characters of all passages that are shown: what fits a screen.
+# Most characters of all passages that are shown, about one screen.
 MOST_CHARS = 1_700
 
 
 @dataclass(frozen=True, slots=True)
 class LeafSpan:
-    """What is shown of one leaf: the characters [start, end) of its document."""
+    """The part of one leaf that is shown: the characters [start, end) of its document."""
 
     chunk: Chunk
     start: int
@@ -33,9 +33,9 @@ class ShownPassage:
 
     Attributes:
         number: Its marker, from 1.
-        leaves: What it is made of, in reading order; each leaf begins where the one before it ends.
-        text: Their words.
-        best: [start, end) of `text` that fits the question best; empty where nothing does.
+        leaves: Its leaves in reading order; each begins where the previous one ends.
+        text: Their text.
+        best: The piece [start, end) of `text` that fits the question best; empty if none does.
     """
 
     number: int
@@ -45,49 +45,49 @@ class ShownPassage:
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
-        """Where its sentences, rows and blocks of code are; the titles over it are none."""
+        """The spans of its sentences, rows and blocks of code, without titles."""
         return _without_titles(self.text, [leaf.chunk for leaf in self.leaves])
 
     @property
     def best_leaf(self) -> LeafSpan:
-        """The leaf that has what fits best."""
+        """The leaf with the best piece."""
         at = self.leaves[0].start + self.best[0]
         return next((leaf for leaf in self.leaves if at < leaf.end), self.leaves[-1])
 
     def best_from(self, start: int, end: int) -> int:
-        """Return where in the document what fits best begins; `start` where that is not within [start, end)."""
+        """Return where in the document the best piece begins; `start` if that is not within [start, end)."""
         at = self.leaves[0].start + self.best[0]
         return at if start <= at < end else start
 
-    def fitting(self, best: tuple[int, int]) -> ShownPassage:
-        """Return it with what fits best."""
+    def with_best(self, best: tuple[int, int]) -> ShownPassage:
+        """Return the passage with its best piece set."""
         return replace(self, best=best)
 
 
 def best_passages(leaves: Sequence[Chunk]) -> list[ShownPassage]:
-    """Return the first leaves that there is room for, those that touch in a document as one passage.
+    """Return the first leaves that fit, joining those that touch in a document.
 
     Args:
         leaves: Best first.
 
     Returns:
-        At most `MOST_CHARS` characters: a leaf for which no room is left is passed over; a first one as long is cut.
+        At most `MOST_CHARS` characters: a leaf that does not fit is skipped; if the first one is too long, it is cut.
     """
-    ranked = list(_with_room(leaves))
+    ranked = list(_take_fitting(leaves))
     ranks = {each.chunk.chunk_id: rank for rank, each in enumerate(ranked)}
     runs = _runs(sorted(ranked, key=lambda each: (each.chunk.doc_id, each.start)))
-    # The passage with the best leaf comes first.
+    # Put the passage with the best leaf first.
     runs.sort(key=lambda run: min(ranks[each.chunk.chunk_id] for each in run))
     return [
         ShownPassage(number, tuple(run), "".join(_text(each) for each in run)) for number, run in enumerate(runs, 1)
     ]
 
 
-def _with_room(leaves: Sequence[Chunk]) -> Iterator[LeafSpan]:
+def _take_fitting(leaves: Sequence[Chunk]) -> Iterator[LeafSpan]:
     room, left = MOST_CHARS, MOST_LEAVES
     for leaf in leaves:
-        start, end = trimmed_span(leaf.text, 0, min(len(leaf.text), MOST_CHARS))
-        # With the blanks at its end, which are shown where the next one follows.
+        start, end = trim_span(leaf.text, 0, min(len(leaf.text), MOST_CHARS))
+        # Include the blanks at its end, which are shown if the next leaf follows.
         size = min(len(leaf.text), MOST_CHARS)
         if left and start < end and size <= room:
             yield LeafSpan(leaf, leaf.start + start, leaf.start + end)
@@ -95,7 +95,7 @@ def _with_room(leaves: Sequence[Chunk]) -> Iterator[LeafSpan]:
 
 
 def _runs(spans: Sequence[LeafSpan]) -> list[list[LeafSpan]]:
-    """Put leaves together that touch; the blanks between them, which a leaf ends with, are shown then."""
+    """Join leaves that touch, with the blanks between them."""
     runs: list[list[LeafSpan]] = []
     for each in spans:
         last = runs[-1][-1] if runs else None
@@ -112,23 +112,23 @@ def _text(span: LeafSpan) -> str:
 
 
 def lines_of(chunk: Chunk) -> list[str]:
-    """Return the sentences, rows and blocks of code of a leaf, one line each; all of it where it has no such."""
+    """Return the sentences, rows and blocks of code of a leaf, one line each; its whole text if it has none."""
     spans = _without_titles(chunk.text, [chunk])
     return [squeeze(chunk.text[start:end]) for start, end in spans] or [squeeze(chunk.text)]
 
 
 def _without_titles(text: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
-    # A title that is a line of its own shares words with a question, and says nothing.
+    # A title on its own line shares words with a question but answers nothing.
     titles = {title for chunk in chunks for title in (chunk.title, *chunk.heading.split(" > "))}
     return [(start, end) for start, end in piece_spans(text) if squeeze(text[start:end]) not in titles]
 
 
-def shared_weight(asked: Mapping[str, float], said: Sequence[str]) -> float:
+def shared_weight(weights: Mapping[str, float], terms: Sequence[str]) -> float:
     """Return the share of a question's words that a piece has, weighted by how rare they are.
 
     Args:
-        asked: The question's analysed terms, each with its idf.
-        said: The analysed terms of the piece.
+        weights: The question's analysed terms, each with its idf.
+        terms: The analysed terms of the piece.
     """
-    total = sum(asked.values())
-    return sum(asked[term] for term in asked.keys() & {*said}) / total if total else 0.0
+    total = sum(weights.values())
+    return sum(weights[term] for term in weights.keys() & {*terms}) / total if total else 0.0

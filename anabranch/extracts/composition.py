@@ -1,4 +1,4 @@
-"""Writes the answer that needs no model: the best passages whole, and where each of them stands."""
+"""Writes the answer without a model: the best passages, whole, with their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from anabranch.citations.citation_record import CitationRecord, piece_of
 from anabranch.extracts.best_passages import ShownPassage, shared_weight
-from anabranch.extracts.passage_answer import place_line, written_answer
+from anabranch.extracts.passage_answer import place_line, write_answer
 from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
 from anabranch.types import Chunk, Excerpt
@@ -19,7 +19,7 @@ from anabranch.types import Chunk, Excerpt
 if TYPE_CHECKING:
     from anabranch.store.protocol import CorpusReader, Scope
 
-# Pieces of passages that are compared by meaning: embedding one takes some milliseconds.
+# Most pieces to compare by meaning: embedding one takes some milliseconds.
 MAX_COMPARED = 60
 
 
@@ -35,10 +35,10 @@ async def mark_best(
 
     Args:
         passages: Those that are shown.
-        question: As it was searched for.
+        question: The question as it was searched for.
         idf: The question's analysed terms, each with its inverse document frequency.
-        corpus: Analyses the pieces.
-        by_meaning: Whether its embedder compares them too, where they are not too many.
+        corpus: The corpus, which analyses the pieces.
+        by_meaning: Whether its embedder compares them, too, unless there are too many.
     """
     spans = await asyncio.to_thread(lambda: [each.pieces for each in passages])
     texts = [each.text[start:end] for each, found in zip(passages, spans, strict=True) for start, end in found]
@@ -48,36 +48,36 @@ async def mark_best(
         worth = worth + vectors[1:] @ vectors[0]
     ends = np.cumsum([len(found) for found in spans])[:-1]
     parts = zip(passages, spans, np.split(worth, ends), strict=True)
-    return [each.fitting(found[int(np.argmax(part))]) if found else each for each, found, part in parts]
+    return [each.with_best(found[int(np.argmax(part))]) if found else each for each, found, part in parts]
 
 
 async def write_passages(
     passages: Sequence[ShownPassage], question: str, corpus: CorpusReader, scope: Scope, *, is_weak: bool
 ) -> str:
-    """Return the answer as Markdown: what it is, in the language of the reader, and the passages.
+    """Return the answer as Markdown: an introduction in the language of the reader, and the passages.
 
     Args:
         passages: Those that are shown.
-        question: As it was asked; the phrases are in its language.
-        corpus: Knows where in a document the words of a passage stand.
-        scope: What the caller may see.
+        question: The question as it was asked; the phrases are in its language.
+        corpus: The corpus, which knows the places of passages.
+        scope: The scope of the caller.
         is_weak: Whether the answer says that the passages match weakly.
     """
-    # A short question does not tell its language; the documents are most likely in the reader's.
+    # A short question does not reveal its language; the documents are most likely in the reader's.
     words = phrases_for(question, language_of(" ".join(each.text for each in passages)))
     first = words["weak_passages" if is_weak else "passages"]
     places = await _place_lines(passages, corpus, scope)
-    return await asyncio.to_thread(written_answer, first, list(zip(places, passages, strict=True)))
+    return await asyncio.to_thread(write_answer, first, list(zip(places, passages, strict=True)))
 
 
 async def _place_lines(passages: Sequence[ShownPassage], corpus: CorpusReader, scope: Scope) -> list[str]:
-    """Return where the best words of each passage stand: it may run over several pages and sections."""
+    """Return the place of the best piece of each passage, which may span several pages and sections."""
     leaves = [each.best_leaf for each in passages]
     spots = [
         (leaf.chunk.doc_id, each.best_from(leaf.start, leaf.end)) for leaf, each in zip(leaves, passages, strict=True)
     ]
     places = await corpus.places(spots, scope)
-    # Passages of external retrievers have no place in the corpus.
+    # External passages have no place in the corpus.
     return [
         place_line(
             leaf.chunk.source,
@@ -89,11 +89,11 @@ async def _place_lines(passages: Sequence[ShownPassage], corpus: CorpusReader, s
 
 
 def list_excerpts(passages: Sequence[ShownPassage], parents: Mapping[str, str]) -> list[Excerpt]:
-    """Return what is shown as pieces of other passages.
+    """Return the shown passages as excerpts of the packed passages.
 
     Args:
         passages: Those that are shown.
-        parents: For each leaf of them the id of the passage that stands for it.
+        parents: The id of the passage that stands for each leaf.
     """
     pieces = (
         (each, list(leaves), parent)
@@ -112,12 +112,12 @@ def list_excerpts(passages: Sequence[ShownPassage], parents: Mapping[str, str]) 
     ]
 
 
-def shown_records(excerpts: Mapping[int, Excerpt], chunks: Mapping[str, Chunk]) -> list[CitationRecord]:
-    """Return a record for each piece that an answer shows: its words stand there, whatever they answer.
+def list_records(excerpts: Mapping[int, Excerpt], chunks: Mapping[str, Chunk]) -> list[CitationRecord]:
+    """Return a citation record for each piece that an answer shows, all of them quoted.
 
     Args:
-        excerpts: What the draft shows, by numbers of their own: pieces that touch share a marker.
-        chunks: Their chunks; passages that are gone by now have no record.
+        excerpts: The excerpts of the draft by number; pieces that touch share a marker.
+        chunks: Their chunks; removed passages get no record.
     """
     quotes = {number: piece_of(chunks[each["id"]], each) for number, each in excerpts.items() if each["id"] in chunks}
     return [

@@ -1,4 +1,4 @@
-"""The passages that are nearest to a question, a line each, where no passage is known to answer it."""
+"""Lists the passages nearest to a question, one line each, when none is known to answer it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class NearestPassages:
-    """A line for each of the nearest passages, and the phrases for the one who reads them."""
+    """A line for each of the nearest passages, and phrases in the reader's language."""
 
     lines: tuple[str, ...]
     phrases: dict[str, str]
@@ -39,7 +39,7 @@ class NearestPassages:
 
 def select_leaves(candidates: Sequence[Candidate], passages: Sequence[Passage]) -> list[str]:
     """Return the ids of the leaves that the passages stand for, best first."""
-    # In the order of the candidates, which is that of relevance; passages are merged, and their order is another.
+    # Keep the order of the candidates, which is by relevance; merged passages have another order.
     kept = {leaf for passage in passages for leaf in passage["leaves"]}
     return [candidate["id"] for candidate in candidates if candidate["id"] in kept]
 
@@ -47,20 +47,19 @@ def select_leaves(candidates: Sequence[Candidate], passages: Sequence[Passage]) 
 async def find_nearest(
     corpus: CorpusReader, chunks: Sequence[Chunk], question: str, asked: str, answer: str = ""
 ) -> NearestPassages:
-    """Return the best leaves; a parent would begin with words that nobody looked for.
+    """Return the best leaves, because a parent would begin with unrelated words.
 
-    Where a model answered, the leaves with most of the words that it adds to the question come first: if it is right
-    after all, it is seen there.
+    If a model answered, leaves with most of the words that it added come first: if it is right after all, they show it.
 
     Args:
-        corpus: Analyses the words.
-        chunks: Leaves that were found, best first; without an answer the first `NEAREST` are enough.
-        question: As it was asked; the phrases are in its language.
-        asked: The question as it stands alone.
-        answer: What a model wrote; empty where none did.
+        corpus: The corpus, which analyses the words.
+        chunks: The found leaves, best first; without an answer the first `NEAREST` are enough.
+        question: The question as it was asked; the phrases are in its language.
+        asked: The standalone question.
+        answer: The answer of a model; empty if there is none.
     """
     near = await _compare(corpus, chunks, asked, answer) if chunks else []
-    # A short question does not tell its language; the documents are most likely in the reader's.
+    # A short question does not reveal its language; the documents are most likely in the reader's.
     read = " ".join(chunk.text for chunk, _ in near)
     return NearestPassages(tuple(line for _, line in near), phrases_for(question, language_of(read)))
 
@@ -87,10 +86,10 @@ async def _compare(corpus: CorpusReader, chunks: Sequence[Chunk], asked: str, an
 
 
 def _line(chunk: Chunk, statement: str) -> str:
-    """Return where a leaf is, and a statement of it."""
+    """Return the place of a leaf, and a statement of it."""
     page = f", p. {chunk.page}" if chunk.page is not None else ""
-    # A link in it is no source: the passage is one, and is named.
+    # A link in the text is not the source; the passage is.
     shown = strip_links(statement)
     line = f"- {chunk.source}{page}: {shown[:PREVIEW_CHARS]}{' ...' if len(shown) > PREVIEW_CHARS else ''}"
-    # The address of a page stays; any other name may be its author's, and hold more than a name.
+    # The address of a web page stays; an author may have hidden a link in any other name.
     return line if _ADDRESS.fullmatch(chunk.source) else strip_links(line)

@@ -1,7 +1,7 @@
-"""Writes passages as an answer in Markdown: each under its place, as it stands in the document.
+"""Writes passages as an answer in Markdown: each under its place, with its original words.
 
 Tables get the line that makes Markdown read them as tables, lines of commands get a fence, and the sentence that fits
-best is bold. Links lead nowhere, as in the words of a model: a document may have been written by a stranger.
+best is bold. Links are removed, as from the words of a model: a stranger may have written the document.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _BULLET = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 
 
-def written_answer(first_line: str, shown: Iterable[tuple[str, ShownPassage]]) -> str:
-    """Return the answer: what it is, and the passages, each behind its marker and its place."""
-    passages = (f"[{each.number}] {place}\n\n{passage_markdown(each)}" for place, each in shown)
+def write_answer(first_line: str, placed: Iterable[tuple[str, ShownPassage]]) -> str:
+    """Return the answer: the first line, and the passages, each with its marker and place."""
+    passages = (f"[{each.number}] {place}\n\n{passage_markdown(each)}" for place, each in placed)
     return "\n\n".join([first_line, *passages])
 
 
 def place_line(source: str, page: int | None, heading: str) -> str:
-    """Return where a passage stands, on one line."""
+    """Return the place of a passage on one line."""
     told = ", ".join(filter(None, (f"p. {page}" if page is not None else "", squeeze(heading)[-MOST_HEADING:])))
-    # The address of a page stays; any other name may be its author's, and hold more than a name.
+    # The address of a web page stays; an author may have hidden a link in any other name.
     named = source if _ADDRESS.fullmatch(source) else strip_links(squeeze(source))
     return f"{named}, {strip_links(told)}" if told else named
 
@@ -47,7 +47,7 @@ def passage_markdown(passage: ShownPassage) -> str:
 def _block(passage: ShownPassage, block: PassageBlock) -> str:
     text = passage.text[block.start : block.end]
     if block.kind == "code":
-        return _fenced(text.strip("\n"))
+        return _fence(text.strip("\n"))
     if block.kind == "table":
         return _table(text.strip("\n"))
     start, end = (min(max(at, block.start), block.end) - block.start for at in passage.best)
@@ -61,7 +61,7 @@ def _without_references(text: str) -> str:
 
 
 def _bold(text: str) -> str:
-    """Mark each line of a sentence; the bullet of an item stays outside, and what has marks of its own as it is."""
+    """Make each line of a sentence bold, without the bullet of an item; text with its own marks stays unchanged."""
     if "*" in text.lstrip("* ") or text.count("`") % 2 or not text.strip():
         return text
     bullet = found.end() if (found := _BULLET.match(text)) else 0
@@ -69,8 +69,8 @@ def _bold(text: str) -> str:
     return text[:bullet] + "\n".join(lines)
 
 
-def _fenced(code: str) -> str:
-    """Put a fence around code, longer than any in it; one of the document stays, and is closed where the leaf ends."""
+def _fence(code: str) -> str:
+    """Put a longer fence around code; the document's own fence stays, and is closed at the end of the leaf."""
     if not code.strip():
         return ""
     if own := _TICKS.match(code.lstrip()):

@@ -1,4 +1,4 @@
-"""Reads what a passage consists of: prose, tables as the readers write them, and lines of commands or code."""
+"""Splits a passage into prose, tables as the readers write them, and lines of commands or code."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class PassageBlock:
 
 def blocks_of(passage: str) -> list[PassageBlock]:
     """Return the blocks of a passage, in order; joined, they are the whole passage."""
-    return list(chain.from_iterable(_parted(passage, block) for block in _by_lines(passage)))
+    return list(chain.from_iterable(_part(passage, block) for block in _split_lines(passage)))
 
 
-def _by_lines(passage: str) -> Iterator[PassageBlock]:
-    """Cut a passage into prose, rows of tables, and code between fences that the document itself has."""
+def _split_lines(passage: str) -> Iterator[PassageBlock]:
+    """Cut a passage into prose, rows of tables, and code between the document's own fences."""
     kind: BlockKind = "prose"
     start = at = 0
     fence = ""
@@ -50,8 +50,8 @@ def _by_lines(passage: str) -> Iterator[PassageBlock]:
         yield PassageBlock(kind, start, at)
 
 
-def _parted(passage: str, block: PassageBlock) -> Iterator[PassageBlock]:
-    """Part prose from paragraphs of commands: readers of documents leave out the fences of a block of code."""
+def _part(passage: str, block: PassageBlock) -> Iterator[PassageBlock]:
+    """Separate prose from paragraphs of commands: readers of documents drop the fences of code."""
     at = block.start
     for start, end in command_spans(passage, block.start, block.end) if block.kind == "prose" else ():
         if start > at:
@@ -65,10 +65,10 @@ def _parted(passage: str, block: PassageBlock) -> Iterator[PassageBlock]:
 def piece_spans(passage: str) -> list[tuple[int, int]]:
     """Return where the sentences of prose, the rows of tables and the blocks of code are, without blanks around them.
 
-    They are what can fit a question best.
+    These are the candidates for the best piece.
     """
     cut = ((start, end) for block in blocks_of(passage) for start, end in _pieces(passage, block))
-    trimmed = (trimmed_span(passage, start, end) for start, end in cut)
+    trimmed = (trim_span(passage, start, end) for start, end in cut)
     return [(start, end) for start, end in trimmed if start < end]
 
 
@@ -84,7 +84,7 @@ def _pieces(passage: str, block: PassageBlock) -> Iterator[tuple[int, int]]:
             yield block.start + start, block.start + end
 
 
-def trimmed_span(text: str, start: int, end: int) -> tuple[int, int]:
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the characters [start, end) of a text without the blanks around them."""
     inner = text[start:end]
     return start + len(inner) - len(inner.lstrip()), end - (len(inner) - len(inner.rstrip()) if inner.strip() else 0)

@@ -1,4 +1,4 @@
-"""Finds lines of commands in the text of a document: readers leave out the fences of a block of code."""
+"""Finds lines of commands in the text of a document, because readers drop the fences of code."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterator
 SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]*_]|\s|\[\d+\])*$")
 """The end of a sentence, with its closing marks."""
 
-# What begins a line of a shell or of a program; prose begins with a capital in most languages.
+# Beginnings of lines of a shell or a program; prose begins with a capital in most languages.
 _COMMAND = re.compile(r"\s*(?:[$>#%./-]|[a-z][\w.+-]*(?:[ \t(=]|$))")
-# What lines of a shell have and lines in lower case need not: an option, a path, a variable, a stop by itself.
+# Signs of a shell that other lower-case lines lack: an option, a path, a variable, a lone stop.
 _SHELL = re.compile(r"(?:^|\s)(?:--?[A-Za-z]|[$~]|\.{0,2}/|\.(?=\s|$))|\w[=_]\w", re.MULTILINE)
 _STOP_ALONE = re.compile(r"\s\.\s*$")
 _PARAGRAPH = re.compile(r"(?:^[^\S\n]*+\S[^\n]*\n?)+", re.MULTILINE)
 
 
 def command_spans(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of commands in [start, end) of a passage: a paragraph of several lines, and those below it."""
+    """Yield the spans of commands in [start, end) of a passage: paragraphs of several lines, with those that follow."""
     first = last = 0
     for found in _PARAGRAPH.finditer(passage, start, end):
         goes_on = last > 0 and is_code(found[0])

@@ -1,6 +1,6 @@
-"""Who asks, and the audit log of what they were shown.
+"""The user of a run, and the audit log.
 
-The plugin `server` finds out who sent a request, and what it has for that can be imported from here as well::
+The plugin `server` authenticates requests; its functions can be imported from here::
 
     user = await identity_of(request.headers.raw, request.client.host)  # or NotAuthenticatedError
     await graph.ainvoke({"question": "..."}, {"configurable": {AUTH_USER: user}})

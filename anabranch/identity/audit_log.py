@@ -1,6 +1,6 @@
-"""The audit log: who asked, was shown, added and removed what, one line of JSON each, in the file in ANABRANCH_AUDIT.
+"""The audit log in the file ANABRANCH_AUDIT: one line of JSON for each question, answer, ingest and removal.
 
-What cannot be noted is not done: an operator who asks for a log has to be able to rely on it.
+An action that cannot be logged is refused: an operator must be able to rely on the log.
 """
 
 from __future__ import annotations
@@ -18,49 +18,49 @@ from anabranch.safety.operator import operator
 
 
 def is_audited() -> bool:
-    """Tell whether the operator named a file; set and empty counts as one, and fails."""
+    """Tell whether the operator named a file; an empty name counts, and fails."""
     return operator().audit is not None
 
 
 def check_audit_log() -> None:
-    """See that lines can be written, where there is to be a log: a server calls it when it starts.
+    """Check that the log can be written, if there is one; a server calls this when it starts.
 
     Raises:
-        OperationError: They cannot.
+        OperationError: It cannot be written.
     """
     if is_audited():
         _append(b"")
 
 
 async def audit(event: str, user: User | None, **facts: object) -> None:
-    """Write a line, where there is to be a log.
+    """Write a line, if there is a log.
 
     Args:
-        event: What is done.
-        user: Who does it; None for whoever uses this machine.
-        **facts: JSON values; the operator's choice whether words of a question are among them.
+        event: The action.
+        user: Who acts; None for the local user.
+        **facts: JSON values.
 
     Raises:
-        OperationError: It cannot be written; then it must not be done.
+        OperationError: It cannot be written; then the caller must not act.
     """
     if not is_audited():
         return
     who = {"identity": user.identity if user else None, "tenant": user.tenant if user else None}
     line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **who, **facts}
-    # In ASCII: no character of a document's name ends a line, or moves a terminal's cursor.
+    # ASCII, so that no character of a document's name breaks a line or controls a terminal.
     await asyncio.to_thread(_append, json.dumps(line, default=str).encode() + b"\n")
 
 
 def question_facts(question: str) -> dict[str, Any]:
-    """Return what the log holds of a question: its words only if the operator asked for them."""
+    """Return what the log records of a question: its text only if the operator enabled that."""
     return {"question": question} if operator().audit_questions else {"characters": len(question)}
 
 
 def _append(line: bytes) -> None:
     """Write a line at the file's end.
 
-    It is opened for each line, so that a file that logrotate has moved away is begun anew. One write to a file opened
-    with O_APPEND is one piece, whatever other processes write.
+    The file is opened for each line, so that logrotate may move it. With O_APPEND, one write stays in one piece even if
+    other processes write, too.
     """
     try:
         file = os.open(operator().audit or "", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -72,5 +72,5 @@ def _append(line: bytes) -> None:
     except OSError as error:
         msg = f"The audit log in ANABRANCH_AUDIT cannot be written: {error.strerror}."
         raise OperationError(
-            msg, hint="Without it nothing is done. The operator: see its folder and its disk."
+            msg, hint="Requests are refused until it can. The operator must check its folder and disk."
         ) from error

@@ -1,7 +1,7 @@
-"""The `auth` of a LangGraph server, named in langgraph.json: who may call it, and that threads belong to their owners.
+"""The `auth` of a LangGraph server, named in langgraph.json: it authenticates callers and protects their threads.
 
-What may be read is decided in the graph (`anabranch.agent.graph.settings_precedence`); that holds whatever the server does.
-Handlers change `value` in place: langgraph-api keeps that very dict, and a new one would be lost.
+What a caller may read is decided in the graph (`anabranch.agent.graph.settings_precedence`). Handlers change `value` in
+place, because langgraph-api ignores a new dict.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# Comes with langgraph itself.
+# Installed with langgraph.
 from langgraph_sdk import Auth
 
 from anabranch.errors import NotAuthenticatedError, OperationError
@@ -21,21 +21,21 @@ from anabranch.safety.operator import needs_identity
 auth = Auth()
 
 LOCAL = User(identity="local", roles=frozenset(ROLES))
-"""Whoever uses a server without ANABRANCH_AUTH: the one person whose machine it is."""
+"""The user of a server without ANABRANCH_AUTH."""
 
 if needs_identity():
-    # A wrong file, or no plugin that reads it, stops the server now, and not the first request.
+    # A wrong file, or a missing plugin, stops the server now rather than the first request.
     SERVER_PARTS.get("identity").refuse_limits()
 check_audit_log()
 
 
 @auth.authenticate
 async def authenticate(headers: Mapping[Any, Any], scope: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return who sent a request.
+    """Return the user who sent a request.
 
     Args:
-        headers: Of the request; as bytes from one server, and as text from another.
-        scope: ASGI's, with the caller's address and with headers that came twice, where the server gives it.
+        headers: Headers of the request, as bytes or as text, depending on the server.
+        scope: The ASGI scope, if the server passes it; it has the caller's address and repeated headers.
     """
     if not needs_identity():
         return LOCAL.as_auth_user()
@@ -51,7 +51,7 @@ async def authenticate(headers: Mapping[Any, Any], scope: Mapping[str, Any] | No
 
 
 def _user(ctx: Auth.types.AuthContext) -> User:
-    """Return the user of a request; Studio's own, which a server may let in by itself, is none."""
+    """Return the user of a request; refuse Studio's own user, which a server may let in."""
     try:
         return User.from_server(ctx.user)
     except NotAuthenticatedError as error:
@@ -60,41 +60,41 @@ def _user(ctx: Auth.types.AuthContext) -> User:
 
 @auth.on
 async def others(ctx: Auth.types.AuthContext, value: Any) -> bool:  # noqa: ANN401, ARG001  # as the server calls it
-    """Leave to admins what no handler below is for: assistants' changes, crons, the store."""
+    """Allow only admins what no handler below covers: changes of assistants, crons, the store."""
     return not needs_identity() or "admin" in _user(ctx).roles
 
 
 @auth.on(resources="assistants", actions=["read", "search"])
 async def assistants(ctx: Auth.types.AuthContext, value: Any) -> bool:  # noqa: ANN401, ARG001  # as the server calls it
-    """Let everybody see which graphs there are."""
+    """Let every user list the graphs."""
     return not needs_identity() or bool(_user(ctx).roles)
 
 
 @auth.on.threads
 async def threads(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str] | None:  # noqa: ANN401
-    """Mark threads with their owner, and show each person only their own; an admin as well."""
-    return _owned(ctx, value) if needs_identity() else None
+    """Mark threads with their owner, and show each user, admins included, only their own."""
+    return _set_owner(ctx, value) if needs_identity() else None
 
 
 @auth.on.threads.delete
 async def removal(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str] | None:  # noqa: ANN401
-    """Let people remove threads of their own, and put it into the audit log."""
-    owner = _owned(ctx, value) if needs_identity() else None
+    """Let users remove their own threads, and log it."""
+    owner = _set_owner(ctx, value) if needs_identity() else None
     await audit("delete", _user(ctx) if needs_identity() else None, thread_id=str(value.get("thread_id")))
     return owner
 
 
 @auth.on.threads.create_run
 async def runs(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str] | None:  # noqa: ANN401
-    """Let people run graphs on threads of their own."""
+    """Let users run graphs on their own threads."""
     if not needs_identity():
         return None
-    owner = _owned(ctx, value)
-    # Aegra, which has no `kwargs` here, has looked for the thread already, and takes a filter for one of assistants.
+    owner = _set_owner(ctx, value)
+    # Aegra, which passes no `kwargs`, has already found the thread, and would apply the filter to assistants.
     return owner if "kwargs" in value else None
 
 
-def _owned(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str]:  # noqa: ANN401
+def _set_owner(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str]:  # noqa: ANN401
     """Write the owner into the metadata, and return the filter that finds it."""
     user = _user(ctx)
     # Two tenants may each have an alice.

@@ -1,4 +1,4 @@
-"""One person or program that asks: who it is, to whom it belongs, what it may read and do."""
+"""A user, a person or a program: their identity, tenant, access tags and roles."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from anabranch.errors import NotAllowedError, NotAuthenticatedError, SettingsErr
 from anabranch.safety.operator import operator
 
 AUTH_USER = "langgraph_auth_user"
-"""Where LangGraph's servers put the user into `config["configurable"]`; they take it from no request."""
+"""The key under which LangGraph servers put the user into `config["configurable"]`; no request can set it."""
 
 TENANT = "{tenant}"
-"""What stands for the tenant in the operator's ANABRANCH_CORPUS and ANABRANCH_INGEST_ROOT."""
+"""The placeholder for the tenant in ANABRANCH_CORPUS and ANABRANCH_INGEST_ROOT."""
 
 UserRole = Literal["ask", "ingest", "admin"]
 ROLES: tuple[UserRole, ...] = get_args(UserRole)
 ShortText = Annotated[str, Field(min_length=1, max_length=200)]
-# It becomes part of a path: no separator, no dot, and one spelling on file systems that do not tell capitals.
+# It becomes part of a path: no separator, no dot, and no capitals, which some file systems do not distinguish.
 Tenant = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 AccessTags = Annotated[tuple[ShortText, ...], Field(max_length=100)]
 
 
 UPLOADS = ".anabranch/uploads"
-"""Folder in the ingest root for files that people send."""
+"""Folder in the ingest root for uploaded files."""
 
 
 LOCAL = "local"
-"""Owner of what is asked where nobody is authenticated: the one person whose machine this is."""
+"""The owner of everything where users do not authenticate."""
 
 
 def upload_folder(owner: str = LOCAL) -> str:
-    """Return the folder of one person in the ingest root."""
-    # A name may be an address or hold a path: two people must not share a folder, nor leave it.
+    """Return the upload folder of an owner in the ingest root."""
+    # Hashed, because a name may contain a path: an owner must not leave or share their folder.
     return f"{UPLOADS}/{hashlib.sha256(owner.encode()).hexdigest()[:16]}"
 
 
 def ingest_folder(user: User | None) -> Path:
-    """Return the folder that uploads are kept in and paths of the ingest graph count from.
+    """Return the ingest root, which contains the uploads and to which paths of the ingest graph are relative.
 
     Args:
-        user: Who asks; None for the person whose machine this is.
+        user: The caller; None for the local user.
 
     Raises:
         SettingsError: See `User.place`.
@@ -54,11 +54,11 @@ def ingest_folder(user: User | None) -> Path:
 
 
 class User(BaseModel):
-    """Whoever asks, as an authenticator found them to be.
+    """A user as an authenticator describes them.
 
     Attributes:
         identity: Their name; threads belong to it.
-        tenant: The organisation whose corpus they use, None where there is only one.
+        tenant: The organisation whose corpus they use, None if there is only one.
         access: Access tags: which tagged documents they may read.
         roles: What they may do: `ask`, `ingest`, or `admin`, which is both, and ingesting under any tags.
     """
@@ -72,27 +72,27 @@ class User(BaseModel):
 
     @classmethod
     def from_server(cls, found: object) -> User:
-        """Return the user that a server hands to a run, under AUTH_USER: one of ours, or an object with its attributes.
+        """Return the user that a server passes to a run under AUTH_USER: a User, or an object with its attributes.
 
         Raises:
-            NotAuthenticatedError: There is none, or it does not say what it may read and do: LangGraph Studio's, or the
-                "anonymous" of a server whose authentication could not be loaded.
+            NotAuthenticatedError: There is none, or one without access tags and roles: LangGraph Studio's user, or the
+                "anonymous" user of a server that could not load its authentication.
         """
         if isinstance(found, User):
             return found
-        msg = "Nobody is authenticated: this server answers only people whom it knows (ANABRANCH_AUTH)."
-        hint = "Send your key or token. The operator: see docs/server.md on several people."
-        # Attributes are what a server's code makes; a caller's JSON could only ever become a dict, which has none.
+        msg = "Authentication required: send an API key or token."
+        hint = "The operator of this server issues them; see docs/server.md."
+        # Only a server's code can create attributes; a caller's JSON becomes a dict, which has none.
         if not getattr(found, "is_authenticated", True):
             raise NotAuthenticatedError(msg, hint=hint)
         try:
-            named: dict[str, Any] = {name: getattr(found, name) for name in ("identity", "access", "roles")}
-            return cls(**named, tenant=getattr(found, "tenant", None))
+            values: dict[str, Any] = {name: getattr(found, name) for name in ("identity", "access", "roles")}
+            return cls(**values, tenant=getattr(found, "tenant", None))
         except (AttributeError, ValidationError) as error:
             raise NotAuthenticatedError(msg, hint=hint) from error
 
     def as_auth_user(self) -> dict[str, Any]:
-        """Return what an authenticator of a LangGraph server returns; `from_server` reads it back in the graph."""
+        """Return the user as a LangGraph authenticator returns it; `from_server` reads it back in the graph."""
         roles = sorted(self.roles)
         return {
             "identity": self.identity,
@@ -106,34 +106,34 @@ class User(BaseModel):
 
     @property
     def owner(self) -> str:
-        """The name that what is theirs is kept under; two tenants may have people of the same name."""
+        """The name that owns their threads and files; two tenants may have users of the same name."""
         return f"{self.tenant or ''}/{self.identity}"
 
     def require(self, role: UserRole) -> None:
-        """Let through whoever has a role.
+        """Check that the user has a role.
 
         Raises:
-            NotAllowedError: They have not.
+            NotAllowedError: They do not.
         """
         if not self.roles & {role, "admin"}:
-            msg = f"You may not do this: it takes the role {role!r}."
+            msg = f"You may not do this: it needs the role {role!r}."
             raise NotAllowedError(msg, hint="Ask the operator of this server.")
 
     def place(self, address: str, variable: str) -> str:
-        """Return an address of the operator's with the tenant filled in.
+        """Return the operator's address with the tenant filled in.
 
         Args:
             address: With `{tenant}` where there are several tenants.
-            variable: Where it comes from, for the message.
+            variable: The environment variable that it comes from, for the message.
 
         Raises:
             SettingsError: The user has a tenant, and the address is the same for all: they would share documents.
             NotAllowedError: The address differs by tenant, and the user has none.
         """
         if self.tenant is not None and TENANT not in address:
-            msg = f"This user belongs to a tenant, and {variable} does not say where {TENANT} stands."
-            raise SettingsError(msg, hint=f"The operator sets it, such as {variable}=/srv/{TENANT}/corpus.")
+            msg = f"This user belongs to a tenant, but {variable} does not contain {TENANT}."
+            raise SettingsError(msg, hint=f"The operator must set it, for example {variable}=/srv/{TENANT}/corpus.")
         if self.tenant is None and TENANT in address:
-            msg = "You belong to no tenant, and this server keeps the documents of each apart."
+            msg = "You belong to no tenant, and this server has documents only for tenants."
             raise NotAllowedError(msg, hint="Ask the operator of this server.")
         return address.replace(TENANT, self.tenant or "")

@@ -1,4 +1,4 @@
-"""What somebody who is not the operator may do to the access tags of a corpus."""
+"""The rights of users to change documents with access tags."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from anabranch.errors import ReadingError
 
 @dataclass(frozen=True, slots=True)
 class AccessRights:
-    """The rights of whoever takes files in.
+    """The rights of a user who ingests files.
 
     Attributes:
-        held: The tags that they hold: all that they may give to documents, and all that those may have which they
-            change or remove. None for the operator, who may give any.
-        of_new: The tags of a new file, where neither the run nor the file, nor what is known of its content, says any.
+        held: The tags of the user, who may only add, change or remove documents whose tags are among them. None for
+            the operator, who may use any tag.
+        of_new: The tags of a new file to which the run, the file and its earlier content give none.
     """
 
     held: frozenset[str] | None = None
     of_new: tuple[str, ...] = ()
 
     def cover(self, tags: Iterable[str]) -> bool:
-        """Tell whether documents with these tags are theirs to change."""
+        """Tell whether the user may change documents with these tags."""
         return self.held is None or set(tags) <= self.held
 
     def require(self, *tags: Iterable[str]) -> None:
-        """Let through what they may do.
+        """Check that the user holds all these tags.
 
         Raises:
-            ReadingError: One of the tags is not theirs. Which, is not said: it may be that of a hidden document.
+            ReadingError: They lack a tag. It is not named, because it may belong to a hidden document.
         """
         if not all(map(self.cover, tags)):
             raise ReadingError("it has access tags that you do not hold", reason="access")

@@ -1,4 +1,4 @@
-"""What brings the documents at addresses: pages of the web, objects in buckets, and what other packages add."""
+"""Sources of documents at addresses: web pages, objects in buckets, and what other packages add."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from anabranch.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """How documents are brought.
+    """How documents are fetched.
 
     Attributes:
-        folder: Where copies go, each into a folder of its own.
-        private_urls: Whether they may come from addresses of one's own network.
-        crawl: How far to follow the links of pages; None for not at all.
+        folder: The folder for copies, each in its own subfolder.
+        private_urls: Whether addresses of the local network are allowed.
+        crawl: How far to follow links; None for not at all.
     """
 
     folder: Path
@@ -30,25 +30,25 @@ class FetchOptions:
 
 
 class AddressSource(Protocol):
-    """The documents at some addresses, to be gone through once; the length is what is known so far, and may grow."""
+    """The documents at some addresses, for one iteration; the length counts the known ones and may grow."""
 
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[FoundFile | Failure]: ...
 
     def is_missing(self, identity: str) -> bool:
-        """Tell, after the last document, whether one that the corpus knows is gone from what was gone through."""
+        """Tell, after the iteration, whether a document in the corpus is gone from these addresses."""
         ...
 
 
 class SourceMaker(Protocol):
-    """Makes the source of addresses."""
+    """Creates a source for addresses."""
 
     def __call__(self, addresses: Sequence[str], options: FetchOptions) -> AddressSource:
-        """Take the addresses; nothing is fetched yet.
+        """Return the source; it fetches nothing yet.
 
         Raises:
-            UserError: One of them cannot be one.
+            UserError: An address is invalid.
         """
         ...
 
@@ -62,22 +62,22 @@ SOURCES: Registry[SourceMaker] = Registry("source", {}, use="Reading from {}://"
 
 
 def sources_of(addresses: Sequence[str], options: FetchOptions) -> list[AddressSource]:
-    """Return the sources of addresses, in the order in which each is first asked for.
+    """Return the sources of addresses, in the order of their first address.
 
     Raises:
-        UserError: One is of no kind that is known, or cannot be one.
-        MissingExtraError: The plugin that brings it, or what that needs, is not installed.
+        UserError: An address has an unknown scheme, or is invalid.
+        MissingExtraError: The plugin for the scheme, or its dependency, is not installed.
     """
-    asked: dict[SourceMaker, list[str]] = {}
+    by_maker: dict[SourceMaker, list[str]] = {}
     for address in addresses:
-        asked.setdefault(_maker_of(address), []).append(address)
-    return [make(given, options) for make, given in asked.items()]
+        by_maker.setdefault(_maker_of(address), []).append(address)
+    return [make(given, options) for make, given in by_maker.items()]
 
 
 def _maker_of(address: str) -> SourceMaker:
     scheme = address.partition("://")[0].lower()
     if scheme not in SOURCES:
         known = ", ".join(f"{name}://" for name in SOURCES.names)
-        # The rest of it is not repeated: there may be a password in it.
-        raise UserError(f"Nothing here reads addresses that begin with {scheme}://.", hint=f"Known: {known}.")
+        # Only the scheme is named, because the rest may contain a password.
+        raise UserError(f"Addresses that begin with {scheme}:// cannot be read.", hint=f"Known: {known}.")
     return SOURCES.get(scheme)

@@ -1,9 +1,8 @@
-"""Tells which files have to be read: those that are new, or of which nothing proves that they are as they were.
+"""Find the files that must be read: new ones, and those that may have changed.
 
-What the file system says of a file is evidence for the price of one look. Such a stamp is trusted only where a change
-cannot have left it as it was. A file that was written to a moment before it was read could be written to again within
-the same tick of the file system's clock; Git calls that racy and looks at the content, and so do we. In doubt there is
-no stamp, which costs a hash.
+A file's stamp (size, times, inode) costs one look. It is trusted only if no change can have left it the same: a file
+that was written just before it was read could be written again within the same tick of the file system's clock. Git
+calls such a file racy and compares its content, and so do we. In doubt there is no stamp, which costs a hash.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ from anabranch.text.normalization import storable
 
 _SECOND = 1_000_000_000
 _MARGIN = 3_600 * _SECOND
-"""Since the last change. The coarsest clock of a file system in use (FAT) ticks every two seconds, but a server's clock
-may be minutes off ours; what was changed within the hour is hashed, which costs little."""
+"""Age from which a stamp is trusted. The coarsest file system clock (FAT) ticks every two seconds, but a server's clock
+may be minutes off ours."""
 
 
 @dataclass(slots=True)
 class Arrival:
-    """A file that has to be read.
+    """A file that must be read.
 
     Attributes:
-        number: Its place in the run.
+        number: Its position in the run.
         found: Where it lies.
-        record: What is known of it once its documents are committed.
-        seen: Its stamp before it was read; of a copy, the version of what it is one of, or nothing.
+        record: The record to store once its documents are committed.
+        seen: Its stamp before it was read; for a copy, the version of the original, or nothing.
         size: Its bytes.
-        held: How many of its documents the corpus held; None where it was not known.
-        notes: What was told of it and its documents, each once.
-        changed: How many of its documents are new or different.
-        failures: How many of its parts could not be read.
+        held: Number of its documents in the corpus before; None if the file was unknown.
+        notes: Remarks on the file and its documents, each once.
+        changed: Number of its documents that are new or different.
+        failures: Number of its parts that could not be read.
     """
 
     number: int
@@ -62,16 +61,16 @@ class Arrival:
 
     @property
     def real(self) -> Path | None:
-        """Where that led to; None for a copy."""
+        """The resolved path; None for a copy."""
         return self.found.real
 
     @property
     def source(self) -> str:
-        """What a person calls it."""
+        """The name that a person sees."""
         return self.record.source
 
     def has_changed(self) -> bool:
-        """Tell whether somebody wrote to it since it was looked at."""
+        """Tell whether the file changed since its stamp was taken."""
         if self.found.is_copy:
             return False
         try:
@@ -82,13 +81,13 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A file that the corpus holds as it is.
+    """A file whose current content is in the corpus.
 
     Attributes:
-        record: What is known of it, with what the file system says now.
-        is_refreshed: Whether that is news.
-        documents: How many it holds.
-        chunks: In how many chunks.
+        record: Its record, with the current stamp.
+        is_refreshed: Whether the stamp is new.
+        documents: Number of its documents.
+        chunks: Number of their chunks.
     """
 
     record: FileRecord
@@ -98,7 +97,7 @@ class Unchanged:
 
 
 class ChangeCheck:
-    """Looks at each file before it is read."""
+    """Checks each file before it is read."""
 
     def __init__(
         self,
@@ -109,14 +108,14 @@ class ChangeCheck:
         inherits: bool = True,
         fetches: bool = True,
     ) -> None:
-        """Take what is known, and what holds for this run.
+        """Take the corpus and the options of this run.
 
         Args:
             writer: The corpus.
             access: The tags given with this run.
-            rights: What whoever runs it may do.
+            rights: The rights of the user.
             inherits: Whether a new file may inherit tags.
-            fetches: Whether objects are copied here; where not, one of another version is taken for another.
+            fetches: Whether objects are copied here; if not, another version counts as a change.
         """
         self._rights = rights
         self._writer = writer
@@ -125,11 +124,11 @@ class ChangeCheck:
         self._fetches = fetches
 
     def look(self, number: int, found: FoundFile, folders: Collection[Path] = ()) -> Arrival | Unchanged:
-        """Say whether a file has to be read.
+        """Check whether a file must be read.
 
         Raises:
-            OSError: It cannot be looked at.
-            ReadingError: It is not theirs to change.
+            OSError: It cannot be examined.
+            ReadingError: The user may not change it.
         """
         identity = identity_of(found)
         known = self._writer.file(identity)
@@ -137,46 +136,50 @@ class ChangeCheck:
         access = self._access or (known.access if known else ())
         self._rights.require(access, known.access if known else ())
         notes: dict[str, None] = {}
-        # An empty hash: it has to be read again, whatever its bytes.
-        kept = known if known is not None and known.sha256 and known.access == access else None
+        # With an empty hash, it must be read again in any case.
+        previous = known if known is not None and known.sha256 and known.access == access else None
         seen = found.version if found.is_copy else stamp_of(found.place)
-        # The price of one look. Everything below opens the file.
-        if kept is not None and seen and kept.stamp == seen and (same := self._unchanged(kept, kept)):
+        # So far the file was not opened.
+        if previous is not None and seen and previous.stamp == seen and (same := self._unchanged(previous, previous)):
             return same
         if found.fetch is not None and not self._fetches:
             unread = FileRecord(identity, storable(found.source), "", access)
-            return Arrival(number, found, unread, "", 0, held_of(self._writer, known))
+            return Arrival(number, found, unread, "", 0, count_documents(self._writer, known))
         if found.fetch is not None:
             seen = found.fetch()
-        digest, stamp = self._evidence(found, seen)
-        if kept is not None and kept.sha256 == digest and (same := self._unchanged(kept, kept._replace(stamp=stamp))):
-            return same
+        digest, stamp = self._hash_and_stamp(found, seen)
+        if previous is not None and previous.sha256 == digest:
+            refreshed = previous._replace(stamp=stamp)
+            if same := self._unchanged(previous, refreshed):
+                return same
         # A known file keeps its tags; only a new one may inherit.
         if self._inheritance is not None and known is None and not access:
-            access, note = self._inheritance.of(found, identity, digest, folders)
+            access, note = self._inheritance.inherit_tags(found, identity, digest, folders)
             self._rights.require(access)
             if not access and self._rights.of_new:
                 access, note = self._rights.of_new, ""
             notes = {note: None} if note else {}
         record = FileRecord(identity, storable(found.source), digest, access, stamp=stamp)
-        return Arrival(number, found, record, seen, found.place.stat().st_size, held_of(self._writer, known), notes)
+        return Arrival(
+            number, found, record, seen, found.place.stat().st_size, count_documents(self._writer, known), notes
+        )
 
-    def _evidence(self, found: FoundFile, seen: str) -> tuple[str, str]:
-        """Return the hash of a file, and its stamp if that will tell a change."""
-        # Nobody reads a film to learn that it is one.
+    def _hash_and_stamp(self, found: FoundFile, stamp_before: str) -> tuple[str, str]:
+        """Return the hash of a file, and its stamp if that can be trusted later."""
+        # A file that no reader takes is not hashed.
         if found.place.is_dir() or found.path.suffix.lower() not in READERS:
             return "", ""
-        stamp = seen if found.is_copy else lasting_stamp(found.place)
-        return sha256_of(found.path, found.real), stamp if stamp == seen else ""
+        stamp = stamp_before if found.is_copy else lasting_stamp(found.place)
+        return sha256_of(found.path, found.real), stamp if stamp == stamp_before else ""
 
     def _unchanged(self, known: FileRecord, now: FileRecord) -> Unchanged | None:
-        # A file without documents is read again each time: it was empty, or somebody removed them and wants them back.
+        # A file without documents is read again: it was empty, or its documents were removed and are wanted again.
         documents, chunks = self._writer.counts(known.path)
         return Unchanged(now, now != known, documents, chunks) if documents else None
 
 
-def held_of(writer: CorpusWriter, known: FileRecord | None) -> int | None:
-    """Return how many documents of a file the corpus holds; None where it does not know the file."""
+def count_documents(writer: CorpusWriter, known: FileRecord | None) -> int | None:
+    """Return the number of documents of a file in the corpus; None if it does not know the file."""
     return None if known is None else writer.counts(known.path)[0]
 
 
@@ -184,20 +187,20 @@ def stamp_of(path: Path) -> str:
     """Return size, times of change and inode of a file.
 
     Raises:
-        OSError: It cannot be looked at.
+        OSError: It cannot be examined.
     """
     return _stamp(path.stat())
 
 
 def lasting_stamp(path: Path) -> str:
-    """Return the stamp of a file that is about to be read, empty if it could outlive a change.
+    """Return the stamp of a file that is about to be read; empty if a change could leave it the same.
 
     Raises:
-        OSError: The file cannot be looked at.
+        OSError: The file cannot be examined.
     """
-    seen = path.stat()
-    is_settled = max(seen.st_mtime_ns, seen.st_ctime_ns) < time.time_ns() - _MARGIN
-    return _stamp(seen) if is_settled and _tells_changes(seen) else ""
+    status = path.stat()
+    is_old = max(status.st_mtime_ns, status.st_ctime_ns) < time.time_ns() - _MARGIN
+    return _stamp(status) if is_old and _has_change_time(status) else ""
 
 
 def sha256_of(path: Path, real: Path | None = None) -> str:
@@ -205,7 +208,7 @@ def sha256_of(path: Path, real: Path | None = None) -> str:
 
     Args:
         path: The file.
-        real: Where it lay when it was found, behind all links.
+        real: Its resolved path when it was found.
 
     Raises:
         OSError: It cannot be read, or a link was put in its place.
@@ -214,13 +217,13 @@ def sha256_of(path: Path, real: Path | None = None) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _stamp(seen: os.stat_result) -> str:
-    return f"{seen.st_size}:{seen.st_mtime_ns}:{seen.st_ctime_ns}:{seen.st_ino}"
+def _stamp(status: os.stat_result) -> str:
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
 
 
-def _tells_changes(seen: os.stat_result) -> bool:
-    """Tell whether the time of change is one: it is what programs that set other times back cannot set.
+def _has_change_time(status: os.stat_result) -> bool:
+    """Tell whether `st_ctime` is a real time of change, which programs cannot set back.
 
-    On Windows it is the time of birth; file systems of whole seconds (FAT, some network shares) make it up.
+    On Windows it is the time of creation; file systems with whole seconds (FAT, some network shares) make it up.
     """
-    return os.name == "posix" and seen.st_ctime_ns % _SECOND != 0
+    return os.name == "posix" and status.st_ctime_ns % _SECOND != 0

@@ -9,10 +9,10 @@ from anabranch.errors import SettingsError
 
 @dataclass(frozen=True, slots=True)
 class CrawlLimits:
-    """How far a crawl goes.
+    """The limits of a crawl.
 
     Attributes:
-        pages: Most pages that are fetched, the first one and those that cannot be read included.
+        pages: Most pages to fetch, including the first and those that cannot be read.
         depth: Most links from the first page; pages of the sitemap count as one link away.
         pause: Seconds between two requests, at least; a site's robots.txt may ask for more.
     """
@@ -22,7 +22,7 @@ class CrawlLimits:
     pause: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse limits that allow nothing.
+        """Refuse limits that allow no page.
 
         Raises:
             SettingsError: One is too small.

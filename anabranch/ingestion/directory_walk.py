@@ -1,4 +1,4 @@
-"""Find the files to read and give each the name that people will see in citations."""
+"""Find the files to read, and give each the name that citations show."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from pathlib import Path
 from anabranch.errors import UserError
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.readers.corpus_marker import is_corpus, names_in
-from anabranch.store.corpus_folder import of_its_own
+from anabranch.store.corpus_folder import suggest_own_folder
 from anabranch.text.normalization import storable
 
 _THREADS = (".threads.db", ".threads.db-wal", ".threads.db-shm", ".threads.db-journal")
-"""Conversations, which lie beside a corpus."""
+"""Endings of files with conversations, which lie beside a corpus."""
 
 _LEFT_OUT = frozenset({"node_modules", "__pycache__"})
-"""Folders whose files no person wrote, by name."""
+"""Names of folders with generated files."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file, and what to call it.
+    """A file and its names.
 
     Attributes:
-        path: Where it lies.
-        source: Its path below the folder that was given, with `/` between the parts, or the name of a file that was
-            given itself. Where two of several paths would give the same name, their folders' names come in front. The
-            address of a web page, `archive.zip!/member` for a member of an archive.
-        identity: What the corpus knows it by from one run to the next, where that is not the path: an address, or the
-            path of an archive, `!/` and the name of the member. Empty for a file.
+        path: Its path.
+        source: The name in citations: the path below the given folder, with `/` between the parts, or the name of a
+            file that was given itself. Names that would be equal get their folders' names in front. For a web page its
+            address, for a member of an archive `archive.zip!/member`.
+        identity: The key in the corpus, if that is not the path: an address, or the path of an archive, `!/` and the
+            name of the member. Empty for a file.
         is_copy: Whether `path` is a copy made for this run, to be deleted once it has been read (`discard`).
-        metadata: Facts for its documents beside those that the reader finds.
-        real: Where it really lay when it was found, behind all links; None where nobody has looked.
-        version: What its service says of it, which changes with its content; empty where nothing does.
-        fetch: Makes the copy, and returns the version of which it is one, empty if nobody knows; None where it is made.
+        metadata: Facts for its documents in addition to those from the reader.
+        real: Its resolved path when it was found; None if it was not resolved.
+        version: The version that its service reports; empty without one.
+        fetch: Makes the copy and returns its version, empty if unknown; None if the copy exists already.
     """
 
     path: Path
@@ -51,11 +51,11 @@ class FoundFile:
 
     @property
     def place(self) -> Path:
-        """Where to look at it: without links, if that is known."""
+        """The resolved path if known, else the path."""
         return self.real or self.path
 
     def discard(self) -> None:
-        """Delete the file if it is a copy, with the folder that is its own; it may be gone already."""
+        """Delete the file and its folder if it is a copy; it may be gone already."""
         if self.is_copy:
             self.path.unlink(missing_ok=True)
             with suppress(OSError):
@@ -63,17 +63,18 @@ class FoundFile:
 
 
 def identity_of(found: FoundFile) -> str:
-    """Return what the corpus knows a file by."""
+    """Return the key of a file in the corpus."""
     return storable(found.identity or str(found.real or found.path.resolve()))
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What a walk came upon.
+    """The result of a walk.
 
     Attributes:
-        files: In the order of the paths, sorted below each.
-        folders: Those given and those that links led to, resolved: what is not in `files` is not there.
+        files: In the order of the given paths, sorted below each.
+        folders: The given folders and those that links led to, resolved; a file below them that is not in `files` is
+            gone.
     """
 
     files: tuple[FoundFile, ...]
@@ -90,32 +91,32 @@ def survey(
     """Find the files at and below `paths`, each file once.
 
     Hidden files and folders (leading dot) below a folder are left out, and so is everything in `skip` (the corpus
-    itself). Every other file is found, whatever its kind, and so is a folder that may not be opened: reading them says
-    why they cannot be used.
+    itself). Files of all kinds are found, and folders that may not be opened: reading them reports why they cannot be
+    used.
 
     Args:
         paths: Files and folders.
         skip: Left out with all that is below them.
         follow_links: Follow symbolic links to places outside the folder given. Otherwise a link is followed only to a
             place inside. In both cases it yields no file that the folder shows under its own name.
-        root: Where `paths` count from, and what of it may be read; None for wherever they lead. A file that is given
-            itself and is the caller's own is called by its path below theirs, and not by its name alone.
+        root: The folder to which `paths` are relative, and which files in it may be read; None for no limits. An
+            uploaded file that is given by itself is named by its path below the user's uploads.
 
     Raises:
         UserError: One of `paths` does not exist, is a corpus, is in `skip`, or is not what `root` admits.
     """
     top = root.own if root is not None else None
-    placed = [_placed(path, root) for path in paths]
+    placed = [_resolve(path, root) for path in paths]
     barred = {path.resolve() for path in skip}
     seen: set[Path] = set()
     groups: list[tuple[Path, list[tuple[Path, Path]]]] = []
     folders: dict[Path, None] = {}
     for given, (path, real) in zip(paths, placed, strict=True):
         if real in barred:
-            raise UserError(f"{str(given)!r} cannot be taken into itself.", hint=of_its_own(given))
+            raise UserError(f"{str(given)!r} cannot be ingested into itself.", hint=suggest_own_folder(given))
         if path.is_dir() and is_corpus(names_in(path) or []):
             msg = f"{str(given)!r} is a corpus, not a folder of documents."
-            raise UserError(msg, hint="Documents that lie among the files of a corpus need a folder of their own.")
+            raise UserError(msg, hint="Move documents out of the folder of the corpus.")
         if path.is_file():
             files = [(path, real)]
         else:
@@ -126,41 +127,43 @@ def survey(
         seen.update(real for _, real in fresh)
         is_below = top is not None and path.is_file() and path.is_relative_to(top)
         groups.append((top if top is not None and is_below else path, fresh))
-    return Walked(tuple(_named(groups)), tuple(folders))
+    return Walked(tuple(_assign_names(groups)), tuple(folders))
 
 
-def _placed(given: Path, root: IngestRoot | None) -> tuple[Path, Path]:
-    """Return where a path is and where it really leads; what is said of it names it as it was given."""
+def _resolve(given: Path, root: IngestRoot | None) -> tuple[Path, Path]:
+    """Return a path and its resolved form; errors name it as it was given."""
     path = given if root is None else root.folder / given
     try:
-        # Resolved once, here: whoever opens the file later follows that path and no link that was put in since.
+        # Resolved once: the file is later opened by this path, so that a new link has no effect.
         real, is_there = path.resolve(), path.exists()
     except (OSError, RuntimeError, ValueError) as error:  # too long; a link to itself; a NUL
         why = error.strerror if isinstance(error, OSError) else error
-        msg = f"The path {str(given)!r} cannot be looked at: {why}."
+        msg = f"The path {str(given)!r} cannot be read: {why}."
         raise UserError(msg, hint="Check the path and its permissions.") from error
-    # After links are resolved: `..` and a link are two ways of leading out.
+    # Checked after links are resolved, because both `..` and links can lead out.
     if root is not None and not root.admits(real):
-        raise _outside(given)
+        raise _outside_error(given)
     if not is_there:
-        raise UserError(f"There is nothing at {str(given)!r}.", hint="Check the path; it counts from where you are.")
+        raise UserError(
+            f"There is nothing at {str(given)!r}.", hint="Check the path; it is relative to the current folder."
+        )
     return path if root is None else real, real
 
 
-def _outside(given: Path) -> UserError:
-    """Return the error of a path that leads to where its caller may not read, whether there is something or not."""
-    msg = f"The path {str(given)!r} is outside the folder that may be read, or is closed in it."
-    hint = "Send files to /uploads. The operator opens a folder with ANABRANCH_INGEST_ROOT, all but hidden names in it."
+def _outside_error(given: Path) -> UserError:
+    """Return the error for a forbidden path, which does not reveal whether it exists."""
+    msg = f"The path {str(given)!r} is outside the ingest root, or hidden or closed in it."
+    hint = "Send files to /uploads, or ask the operator to set ANABRANCH_INGEST_ROOT; hidden files stay closed."
     return UserError(msg, hint=hint)
 
 
 def _below(root: Path, scan: _Scan) -> list[tuple[Path, Path]]:
-    """Return the files below a folder, sorted; those reached through a link only if nothing else reaches them."""
+    """Return the files below a folder, sorted; a file behind a link only if it is not found otherwise."""
     plain: list[tuple[Path, Path]] = []
     linked: list[tuple[Path, Path]] = []
     for path, real, through_link in scan:
         (linked if through_link else plain).append((path, real))
-    # A file under its own name goes before a link to it: citations show the name that people know.
+    # A file's own name goes before a link to it, because citations show the name.
     known = {real for _, real in plain}
     for path, real in linked:
         if real not in known:
@@ -169,10 +172,10 @@ def _below(root: Path, scan: _Scan) -> list[tuple[Path, Path]]:
     return sorted(plain, key=lambda file: file[0].relative_to(root).parts)
 
 
-def _named(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterator[FoundFile]:
+def _assign_names(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterator[FoundFile]:
     depths = [0] * len(groups)
     names = [_sources(root, files, 0) for root, files in groups]
-    # As few folder names in front as tell the files apart, and the same ones for all files of a folder.
+    # As few folder names as distinguish the files, and the same ones for all files of a folder.
     while True:
         times = Counter(name for group in names for name in group)
         clashing = [at for at, group in enumerate(names) if any(times[name] > 1 for name in group)]
@@ -201,17 +204,17 @@ def _folders(root: Path) -> tuple[str, ...]:
 
 
 class _Scan:
-    """Yields each file below a folder, the place where it really lies, and whether a symbolic link leads to it.
+    """Yields each file below a folder, its resolved path, and whether a symbolic link leads to it.
 
     Attributes:
-        entered: The folder and those that links led to, resolved. Links may lead round in circles: each place is
-            entered through a link once.
+        entered: The folder and those that links led to, resolved. Each is entered through a link only once, because
+            links may form a circle.
     """
 
     def __init__(
         self, top: Path, real: Path, barred: Collection[Path], *, follow_links: bool, root: IngestRoot | None
     ) -> None:
-        """Take the folder, where it really lies, what to leave out, whether links may lead out, and what is closed."""
+        """Take the folder, its resolved path, what to leave out, whether links may lead out, and the ingest root."""
         self._top = top
         self._inside = real
         self._barred = barred
@@ -220,14 +223,13 @@ class _Scan:
         self.entered: dict[Path, None] = {self._inside: None}
 
     def __iter__(self) -> Iterator[tuple[Path, Path, bool]]:
-        """Yield files, folders that may not be opened, and corpora; whoever reads one of these says what it is."""
-        # The third says whether a link has led here: files behind links count only if nothing else shows them.
-        folders = [(self._top, self._inside, False)]  # a loop, because folders nest deep
+        """Yield files, and folders that are corpora or may not be opened; reading these reports the reason."""
+        # The third value tells whether a link led here.
+        folders = [(self._top, self._inside, False)]  # a loop rather than recursion, because folders nest deep
         while folders:
             folder, place, is_linked = folders.pop()
             names = names_in(folder)
-            # A corpus below the folder is no documents: the text in it would be taken in a second time, without its
-            # tags.
+            # The text in a corpus would be ingested a second time, without its tags.
             if names is None or is_corpus(names):
                 yield folder, place, is_linked
                 continue
@@ -236,7 +238,7 @@ class _Scan:
                 real = _real_place(path)
                 if real is None:
                     continue
-                # Not only where the name itself is a link: somebody may have put one in the folder's place by now.
+                # Compared with the folder's path, because somebody may have replaced the folder by a link.
                 through_link = is_linked or real != place / name
                 if not self._may_enter(real, through_link=through_link):
                     continue
@@ -263,12 +265,12 @@ class _Scan:
 
 
 def is_counted(name: str) -> bool:
-    """Tell by its name whether a file or a folder is gone into: it is not hidden, and a person may have written it."""
+    """Tell by its name whether a file or a folder is ingested: it is neither hidden nor generated."""
     return not name.startswith(".") and name not in _LEFT_OUT and not name.endswith(_THREADS)
 
 
 def _real_place(path: Path) -> Path | None:
-    """Return where it really lies, None for a link that leads to itself."""
+    """Return the resolved path; None for a link that leads to itself."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):
@@ -276,7 +278,7 @@ def _real_place(path: Path) -> Path | None:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether it is a file, or may not be looked at: then reading it says so."""
+    """Tell whether it is a file, or cannot be examined; then reading it reports that."""
     try:
         return path.is_file()
     except OSError:

@@ -1,4 +1,4 @@
-"""Documents that a caller holds in memory, on their way into a corpus: each by its id, as a file is by its path."""
+"""Ingest documents from memory; each is identified by its id, as a file is by its path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anabranch.ingestion.change_detection import Arrival, held_of
+from anabranch.ingestion.change_detection import Arrival, count_documents
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument
 from anabranch.readers.document import Failure
@@ -17,12 +17,12 @@ from anabranch.store.writer_protocol import CorpusWriter, FileRecord
 from anabranch.text.normalization import storable
 
 if TYPE_CHECKING:
-    # It takes a second to import, which whoever reads files has no use for.
+    # Imported lazily: it takes a second, and ingesting files does not need it.
     from langchain_core.documents import Document as LangChainDocument
 
 
 class GivenText(FoundFile):
-    """A document in memory: its path is its id, and no file is deleted that happens to be called so."""
+    """A document in memory, whose path is its id; `discard` must not delete a file of that name."""
 
     __slots__ = ()
 
@@ -33,15 +33,15 @@ class GivenText(FoundFile):
 def given_documents(
     documents: Iterable[str | LangChainDocument], writer: CorpusWriter, access: Sequence[str]
 ) -> Iterator[tuple[Arrival, ChunkedDocument] | Failure]:
-    """Yield each document, to be cut by whoever takes it, and what is none; of two with one id the first counts.
+    """Yield each document without chunks, and a failure for an invalid one; of two with one id, the first counts.
 
     Args:
         documents: Texts, and Documents of LangChain.
         writer: The corpus.
-        access: The tags given with this run; where there are none, a document that is known keeps those it was given.
+        access: The access tags of this run; without any, a known document keeps its tags.
 
     Raises:
-        UserError: One of them is neither.
+        UserError: An item is neither.
     """
     seen: set[str] = set()
     for number, given in enumerate(documents):
@@ -56,7 +56,7 @@ def given_documents(
         seen.add(identity)
         known = writer.file(identity)
         tags = tuple(sorted(set(access))) or (known.access if known else ())
-        # Known by its id, so that it is removed by that, whatever its name is.
+        # Recorded under its id, so that it can be removed by it.
         record = FileRecord(identity, storable(document.key), content_digest(document), tags)
         found = GivenText(Path(document.key), document.source, identity=identity, is_copy=True)
-        yield Arrival(number, found, record, "", 0, held_of(writer, known)), ChunkedDocument(document)
+        yield Arrival(number, found, record, "", 0, count_documents(writer, known)), ChunkedDocument(document)

@@ -1,4 +1,4 @@
-"""What a run of ingest tells: while it goes on, and at its end."""
+"""The report of an ingest run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 MOST_FAILURES = 100
-"""Parts of one file that are listed one by one: a million bad lines must not fill memory, nor somebody's screen."""
+"""Failed parts that are listed per file: a million bad lines must not fill the memory or the screen."""
 
 Status = Literal["added", "updated", "unchanged", "queued", "removed", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """What became of one file (or of one unreadable line of a JSONL file)."""
+    """The result of one file (or of one unreadable line of a JSONL file)."""
 
     source: str
     status: Status
@@ -26,10 +26,9 @@ class FileRow:
 
 @dataclass(slots=True)
 class IngestReport:
-    """What a run did; `rows` in the order of the files, removals last.
+    """The results of a run; `rows` in the order of the files, removals last.
 
-    `left` is how many of the files that were found an interrupted run has not finished; `warnings` are of the run as a
-    whole.
+    `left` is the number of files that an interrupted run did not finish; `warnings` are about the run as a whole.
     """
 
     rows: list[FileRow] = field(default_factory=list)
@@ -45,7 +44,7 @@ class IngestReport:
 
 
 class Tally:
-    """Collects what became of each file, in the order of the files, however late it is known."""
+    """Collects the results of files in any order, and returns them in the order of the files."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -53,30 +52,30 @@ class Tally:
         self._removed: list[FileRow] = []
         self._failures: Counter[int] = Counter()
         self._sources: dict[int, str] = {}
-        self._settled: set[int] = set()
+        self._finished: set[int] = set()
 
     @property
-    def settled(self) -> int:
-        """Of how many files it was told what became of them as a whole."""
-        return len(self._settled)
+    def finished_files(self) -> int:
+        """The number of files whose result is known."""
+        return len(self._finished)
 
     def add(self, number: int, row: FileRow) -> None:
-        """Tell what became of the file of that number."""
-        self._settled.add(number)
+        """Add the result of the file with this number."""
+        self._finished.add(number)
         self._rows.append((number, row))
 
     def remove(self, row: FileRow) -> None:
-        """Tell of a file that is gone; these come last."""
+        """Add a removed file; these come last."""
         self._removed.append(row)
 
     def fail(self, number: int, source: str, reason: str, message: str) -> None:
-        """Tell that a file cannot be read; one of an unknown kind is `skipped`."""
-        # A picture beside the notes is no failure, and makes no exit code.
+        """Add a file that cannot be read; one of an unknown kind is `skipped`."""
+        # A picture among notes is not a failure.
         status: Status = "skipped" if reason in ("unsupported", "limit") else "failed"
         self.add(number, FileRow(source, status, f"{reason}: {message}"))
 
     def fail_part(self, number: int, file: str, source: str, reason: str, message: str) -> None:
-        """Tell that a part of a file cannot be read; past MOST_FAILURES they are counted."""
+        """Add a part of a file that cannot be read; more than MOST_FAILURES are only counted."""
         self._failures[number] += 1
         self._sources[number] = file
         if self._failures[number] <= MOST_FAILURES:
@@ -89,5 +88,5 @@ class Tally:
             for number, count in self._failures.items()
             if count > MOST_FAILURES
         ]
-        # By the number alone: rows of one file stay as they came.
+        # Sorted by the number alone, so that rows of one file keep their order.
         return [row for _, row in sorted([*self._rows, *rest], key=lambda numbered: numbered[0])] + self._removed

@@ -1,4 +1,4 @@
-"""Which files of a server's disk its callers may have taken in."""
+"""The files of a server that its users may ingest."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from pathlib import Path
 
 
 class IngestRoot:
-    """The folder that a caller's paths count from, and what is closed in it.
+    """The folder to which a user's paths are relative, and what is closed in it.
 
     Attributes:
         folder: Resolved.
-        own: Where what this caller has sent is kept, resolved: open to them, though it lies among what is hidden.
+        own: The user's uploads, resolved: open to them, although they lie in a hidden folder.
     """
 
     def __init__(self, folder: Path, own: str, *, is_open: bool, closed: Iterable[str | Path] = ()) -> None:
-        """Look at what is there.
+        """Resolve the folders.
 
         Args:
             folder: The root.
-            own: The caller's uploads, from there.
-            is_open: Whether what else is in the root may be read, because the operator has named it.
-            closed: Files and folders that may not, whoever asks: what says who may ask, and what was asked.
+            own: The user's uploads, relative to the root.
+            is_open: Whether other files in the root may be read, because the operator has set it.
+            closed: Files and folders that nobody may read, such as the list of keys and the stored threads.
         """
         self.folder = folder.resolve()
         self.own = (folder / own).resolve()
         self._is_open = is_open
-        # By what they are and not by their names: there are links, and file systems that do not tell capitals.
+        # Compared by inode, because of links and of file systems that ignore case.
         self._closed = {known for place in closed if (known := _identity(Path(place))) is not None}
 
     def admits(self, real: Path) -> bool:
-        """Tell whether a path without links may be read; nothing below a name that begins with a dot may."""
+        """Tell whether a resolved path may be read; nothing below a name that begins with a dot may."""
         top = self.own if real.is_relative_to(self.own) else self.folder
         if not real.is_relative_to(top) or (top != self.own and not self._is_open):
             return False

@@ -1,4 +1,4 @@
-"""Takes files into the database: has them read ahead by other processes, embeds and commits what comes, in order."""
+"""Ingest files: other processes read ahead, and this one embeds and commits the documents in order."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, 
 from anabranch.text.normalization import storable
 
 MOST_NOTES = 100
-"""About one file."""
+"""Most notes about one file."""
 
 _MOVING = "it changed while it was read; the next run reads it again"
 
 
 class Files(Protocol):
-    """What is to be taken in, one file after the other; the length is what is known of it so far (`Gathered`)."""
+    """The files to ingest, one after the other; the length counts the known ones and may grow (`Gathered`)."""
 
     @property
     def folders(self) -> Collection[Path]:
-        """The folders that are gone through, resolved."""
+        """The walked folders, resolved."""
         ...
 
     def __len__(self) -> int: ...
@@ -52,7 +52,7 @@ class Files(Protocol):
 
 
 class FileCheck(Protocol):
-    """Tells whether a file has to be read."""
+    """Checks whether a file must be read."""
 
     def look(self, number: int, found: FoundFile, folders: Collection[Path] = ()) -> Arrival | Unchanged:
         """See `ChangeCheck.look`."""
@@ -61,13 +61,13 @@ class FileCheck(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueueSource:
-    """What differs where files come from a queue and not from a walk.
+    """The options for files that come from a queue instead of a walk.
 
     Attributes:
-        check: Tells which files have to be read; None for a look at each.
-        is_gone: Tells whether the file is gone that had a name before.
-        tally: Is told what became of each file; None for rows in a report.
-        ahead: How many files may be known to come; see `ReaderPool`.
+        check: Checks which files must be read; None for `ChangeCheck`.
+        is_gone: Tells whether the file that had a name before is gone.
+        tally: Receives the result of each file; None for rows in a report.
+        ahead: Number of files to read ahead; see `ReaderPool`.
     """
 
     check: FileCheck | None = None
@@ -77,7 +77,7 @@ class QueueSource:
 
 
 class Intake:
-    """One run over one corpus."""
+    """One ingest run over one corpus."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Intake:
         rights: AccessRights = OPERATOR,
         source: QueueSource | None = None,
     ) -> None:
-        """Take what the run needs; `report` is filled in as it goes."""
+        """Take the parts of a run; it fills in `report`."""
         source = source or QueueSource()
         self._rights = rights
         self._writer = writer
@@ -101,28 +101,28 @@ class Intake:
         self._sizes = sizes
         self._report = report
         self._progress = progress
-        # Documents of an embedder that counts in a way of its own are cut here, not by the processes.
+        # Without a tokenizer file, the documents are chunked here and not in the processes.
         self._pool = ReaderPool(
             Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes), ahead=source.ahead
         )
-        # Before anything is written: what it learns of tags has to be what the corpus knew when the run began.
+        # Created before anything is written, because it must know the tags from before the run.
         self._check = ChangeCheck(writer, access, rights=rights) if source.check is None else source.check
         self._batch = Batch(writer, embedder, report, progress)
         self._names = Names(writer, source.is_gone)
         self._tally = Tally() if source.tally is None else source.tally
         self._files: dict[str, Arrival] = {}
-        # Documents by the file that is gone, which they were in until one of the same name took its place.
+        # Number of documents by the removed file whose name another file took over.
         self._replaced: Counter[str] = Counter()
         self._done = 0
         self._given = 0
 
     def take(self, found: Files) -> None:
-        """Take in files, in order; one that cannot be read is reported and stops nothing."""
+        """Ingest files in order; one that cannot be read is reported, and the run continues."""
         is_first = True
         with self._pool:
-            for file, parts in self._pool.read(self._due(found)):
+            for file, parts in self._pool.read(self._files_to_read(found)):
                 self._progress("files", self._done, len(found), file.source)
-                # Loading takes as long as reading the first file; a run that finds nothing new to read loads nothing.
+                # Loaded while another process reads the first file; a run without new files loads nothing.
                 if is_first and self._pool.processes:
                     self._load()
                 is_first = False
@@ -133,7 +133,7 @@ class Intake:
         self._progress("files", len(found), len(found), "")
 
     def take_given(self, documents: Iterable[tuple[Arrival, ChunkedDocument] | Failure]) -> None:
-        """Take in documents that no file holds, after the files."""
+        """Ingest documents from memory, after the files."""
         for number, item in enumerate(documents, start=self._done):
             self._given += 1
             if isinstance(item, Failure):
@@ -144,40 +144,40 @@ class Intake:
             self._take_file(file, iter([part]))
         self._commit()
 
-    def keep(self) -> None:
-        """Commit what a run that was stopped has embedded."""
+    def commit_embedded(self) -> None:
+        """Commit what an interrupted run has embedded."""
         self._write()
 
-    def take_out(self, found: Gathered, *, prune: bool) -> None:
-        """Remove files that others of the same name have replaced, as in a folder that was renamed.
+    def remove_gone(self, found: Gathered, *, prune: bool) -> None:
+        """Remove files whose name another file took over, as in a renamed folder.
 
         Args:
-            found: What was gone through.
-            prune: Whether to remove as well the documents of files that are gone from the folders and archives in it.
+            found: The files of this run.
+            prune: Whether to also remove the documents of files that are gone from its folders and archives.
         """
-        # A list: the records are changed while they are gone through.
+        # A list, because the records change during the loop.
         for file in list(self._writer.files()):
             replaced = self._replaced[file.path]
             if prune and found.is_missing(file.path) and self._rights.cover(self._writer.tags(file.path)):
                 why = "the file is gone"
             elif replaced and not self._writer.counts(file.path)[0]:
-                why = "the file is gone, and one of the same name is in its place"
+                why = "the file is gone, and another one has its name"
             else:
                 continue
             documents = replaced + self._writer.remove_file(file.path)
             self._tally.remove(FileRow(file.source, "removed", why, documents))
 
-    def tell(self, found: Gathered) -> None:
-        """Put the rows into the report, in the order of the files, and how many files it has nothing to say of."""
+    def fill_report(self, found: Gathered) -> None:
+        """Add the rows to the report, and the number of unfinished files."""
         self._report.rows = self._tally.rows()
-        self._report.left = len(found) + self._given - self._tally.settled
+        self._report.left = len(found) + self._given - self._tally.finished_files
 
-    def _due(self, found: Files) -> Iterator[Arrival]:
-        """Yield the files that have to be read and report the others; this runs ahead of the reading."""
+    def _files_to_read(self, found: Files) -> Iterator[Arrival]:
+        """Yield the files that must be read, and report the others; this runs ahead of the reading."""
         for number, item in enumerate(found):
             if isinstance(item, Failure):
                 self._tally.fail(number, storable(item.source), item.reason, item.message)
-            elif arrival := self._looked_at(number, item, found.folders):
+            elif arrival := self._check_file(number, item, found.folders):
                 yield arrival
                 continue
             else:
@@ -185,21 +185,21 @@ class Intake:
             self._done += 1
             self._progress("files", self._done, len(found), storable(item.source))
 
-    def _looked_at(self, number: int, found: FoundFile, folders: Collection[Path]) -> Arrival | None:
+    def _check_file(self, number: int, found: FoundFile, folders: Collection[Path]) -> Arrival | None:
         try:
-            seen = self._check.look(number, found, folders)
+            result = self._check.look(number, found, folders)
         except OSError as error:
             self._tally.fail(number, storable(found.source), "unreadable", error.strerror or str(error))
             return None
         except ReadingError as error:
             self._tally.fail(number, storable(found.source), error.reason, str(error))
             return None
-        if isinstance(seen, Unchanged):
-            if seen.is_refreshed:
-                self._batch.refresh(seen.record)
-            self._tally.add(number, FileRow(seen.record.source, "unchanged", "", seen.documents, seen.chunks))
+        if isinstance(result, Unchanged):
+            if result.is_refreshed:
+                self._batch.refresh(result.record)
+            self._tally.add(number, FileRow(result.record.source, "unchanged", "", result.documents, result.chunks))
             return None
-        return seen
+        return result
 
     def _load(self) -> None:
         """Load a local model while another process reads the first file."""
@@ -216,7 +216,7 @@ class Intake:
                     file.failures += 1
                     self._tally.fail_part(file.number, file.source, part.source, part.reason, part.message)
                     continue
-                # Before the next document, not after this one: a file of one document is committed with its record.
+                # Before the next document, so that a file of one document is committed together with its record.
                 self._commit_if_full()
                 self._take_document(part, file)
         except ReadingError as error:
@@ -225,10 +225,10 @@ class Intake:
             self._finish(file)
 
     def _take_document(self, part: ChunkedDocument, file: Arrival) -> None:
-        # Where a document has metadata of its own, they count: a line of JSONL knows more than its file.
+        # A document's own metadata goes first: a line of JSONL knows more than its file.
         path, facts = file.record.path, {**file.found.metadata, **part.document.metadata}
         document = replace(part.document, access=part.document.access or file.record.access, metadata=facts)
-        document = self._names.named(document, path)
+        document = self._names.make_unique(document, path)
         if not self._rights.cover(document.access):
             why = "it names access tags that you do not hold"
             file.failures += 1
@@ -248,7 +248,7 @@ class Intake:
         if not self._batch.has_room(tree):
             self._commit()
         file.changed += 1
-        if former := self._names.given_up(document.source):
+        if former := self._names.take_freed(document.source):
             self._replaced[former] += 1
         self._names.wait(document.source, path)
         self._batch.add(Grown(document, tree, digest, path))
@@ -259,8 +259,8 @@ class Intake:
         if is_moving:
             file.notes[_MOVING] = None
         if is_moving or file.failures:
-            # Read again each time: what is wrong must not fall silent. And which document an unreadable part was,
-            # nobody can say; so none is taken for gone.
+            # Recorded as unread, so that the next run reads it again and repeats the remark. Nobody knows which
+            # document an unreadable part was, so none counts as gone.
             record = record.unread()
         self._batch.finish(record)
         self._commit_if_full()
@@ -274,10 +274,10 @@ class Intake:
         self._write()
 
     def _write(self) -> None:
-        with undisturbed():  # what is committed is told of
-            self._tell(*self._batch.write())
+        with defer_interrupt():  # everything that is committed must be reported
+            self._report_written(*self._batch.write())
 
-    def _tell(self, finished: Sequence[FileRecord], result: WriteResult) -> None:
+    def _report_written(self, finished: Sequence[FileRecord], result: WriteResult) -> None:
         for refused, why in result.refused:
             file = self._files[refused.path]
             file.failures += 1
@@ -288,19 +288,19 @@ class Intake:
             changes = file.changed + result.removed.get(record.path, 0)
             status, counts = _status(file.held, changes), self._writer.counts(record.path)
             self._tally.add(file.number, FileRow(file.source, status, "", *counts, tuple(file.notes)))
-        self._names.committed()
+        self._names.clear_waiting()
 
 
 def _status(held: int | None, changes: int) -> Status:
     if held is not None and not changes:
         return "unchanged"
-    # What was removed, or could not be read before, is new.
+    # A file without documents, because it was removed or could not be read, is new.
     return "updated" if held else "added"
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let a Ctrl-C wait until the end of the block, which has to be short; in other threads there is none.
+def defer_interrupt() -> Iterator[None]:
+    """Delay a Ctrl-C until the end of the block, which must be short; other threads receive none.
 
     Raises:
         KeyboardInterrupt: At the end, if one came.
@@ -309,12 +309,12 @@ def undisturbed() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or before is None:  # None: not set from Python
         yield
         return
-    came: list[int] = []
-    # Only this signal: SIGTERM and SIGKILL end the process, and the transaction with it, which loses nothing.
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    received: list[int] = []
+    # Only SIGINT: other signals end the process and roll back the transaction, so nothing is inconsistent.
+    signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if came:
+    if received:
         signal.raise_signal(signal.SIGINT)

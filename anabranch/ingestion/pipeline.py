@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, check_sizes
 from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.document_intake import given_documents
@@ -20,18 +20,18 @@ from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
-from anabranch.ingestion.sources import gathered
+from anabranch.ingestion.sources import gather
 from anabranch.models.embedder import Embedder, KnowsLimit
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, ReadOptions
-from anabranch.store.corpus_address import DEFAULT_CORPUS, StrPath, folder_of, paths_of, scheme_of
+from anabranch.store.corpus_address import DEFAULT_CORPUS, StrPath, folder_of, list_paths, scheme_of
 from anabranch.store.corpus_embedder import CorpusEmbedder, embedder_of
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.stemmer import checked_language
 
 if TYPE_CHECKING:
-    # It takes a second to import, which whoever reads files has no use for.
+    # Imported lazily: it takes a second, and ingesting files does not need it.
     from langchain_core.documents import Document as LangChainDocument
     from langchain_core.embeddings import Embeddings
 
@@ -62,7 +62,7 @@ def ingest(
     wait: float = 0.0,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Take files, folders, web pages and documents in memory into a corpus, creating it where it is missing.
+    """Add files, folders, web pages and documents in memory to a corpus; create it if it is missing.
 
     Args:
         paths: Files, folders to walk, and addresses of web pages, one or several. An address is text that begins with
@@ -75,23 +75,23 @@ def ingest(
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         sizes: Tokens of root, middle and leaf; None for what the corpus was made with, 2048/512/128 for a new one.
         language: Of the Snowball stemmers, or 'none'; the keyword index is made anew where the corpus had another one.
-            Empty for the one it has; a new corpus's is told from its documents.
+            Empty for the corpus's own; that of a new corpus is detected.
         access: Access tags of the documents taken in. Empty leaves files that are in the corpus the tags they were
             taken in with. A new file then takes those of a file with the same content that is gone, which was renamed,
             and a new archive member all those of the other members; everybody may read any other new file, and the
             report says so where files beside it have tags. A JSONL line with tags of its own keeps to those.
-        rights: Of whoever asks for the run, where that is not the operator.
+        rights: The rights of the user, if that is not the operator.
         prune: Remove documents whose file is gone from the folders given, or from an archive that was opened.
-        archives: Open archives (ZIP, tar, tar.gz, tar.bz2, tar.xz) and take in what is in them.
+        archives: Ingest the files in archives (ZIP, tar, tar.gz, tar.bz2, tar.xz).
         follow_links: Follow symbolic links to places outside the folders given.
-        private_urls: Fetch pages also from addresses of one's own network, which nobody else can reach.
+        private_urls: Also fetch pages from the local network.
         crawl: How far to follow the links of web pages within their sites; None for not at all.
-        root: A folder that `paths` count from, and what of it may be read; no page is fetched then. For callers who
-            must not read other files of this machine.
+        root: The folder to which `paths` are relative, for users who must not read other files of this machine; no page
+            is fetched then.
         options: How files are read: passwords, OCR.
         limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
-        progress: Told how far it is; the stages are 'files', 'passages' and 'index'.
+        progress: Called with the progress; the stages are 'files', 'passages' and 'index'.
 
     Raises:
         UserError: A path does not exist, is a corpus or may not be read, an address is not one of the web, or the
@@ -103,19 +103,19 @@ def ingest(
     """
     began = time.perf_counter()
     if sizes is not None:
-        sizes = checked_sizes(sizes)
-    # All that can be wrong with what was asked for is said before a folder is made or a file is opened.
-    # Held to the end: the corpus finds it by its spelling.
-    _held, spec = _embedder(embedder, base_url)
+        sizes = check_sizes(sizes)
+    # All arguments are checked before a folder is created or a file is opened.
+    # The reference keeps a given object alive: the corpus finds it by its spelling.
+    _held, spec = _load_embedder(embedder, base_url)
     if language:
         checked_language(language)
-    many_paths = paths_of(paths)
+    many_paths = list_paths(paths)
     if not many_paths and documents == ():
         msg = "There is nothing to ingest."
         raise UserError(msg, hint="Give `paths`, or `documents` that are in memory.")
     report = IngestReport()
-    opening = open_writer(corpus, wait=wait)  # an address of no store is refused before anything is looked for
-    asked = gathered(
+    opening = open_writer(corpus, wait=wait)  # refuses an unknown address before any file is searched
+    gathering = gather(
         many_paths,
         skip=(folder_of(corpus),) if scheme_of(corpus) == "file" else (),
         archives=archives,
@@ -124,42 +124,42 @@ def ingest(
         crawl=crawl,
         root=root,
     )
-    with asked as found, opening as writer:
-        settled = settle(writer, spec, base_url, sizes, language)
-        report.warnings += unread_tail(*settled)
-        intake = Intake(writer, *settled, access, report, progress, options, limits=limits, rights=rights)
-        # An error as well as a Ctrl-C: what was committed is published either way, or it would be found by no search.
+    with gathering as found, opening as writer:
+        model, chunk_sizes = fix_settings(writer, spec, base_url, sizes, language)
+        report.warnings += warn_of_long_leaves(model, chunk_sizes)
+        intake = Intake(writer, model, chunk_sizes, access, report, progress, options, limits=limits, rights=rights)
+        # After an error or a Ctrl-C, what was committed is still published, so that searches find it.
         is_done = False
         try:
             intake.take(found)
             if documents:
-                # One by itself can be gone through as well: a text letter by letter.
+                # A single text would otherwise be iterated letter by letter.
                 many = [documents] if isinstance(documents, str) else documents
                 intake.take_given(given_documents(many, writer, access))
-            intake.take_out(found, prune=prune)
+            intake.remove_gone(found, prune=prune)
             is_done = True
         except KeyboardInterrupt:
             report.interrupted = True
-            # What is embedded was paid for, with time or money; it is committed, and nothing more is begun.
-            intake.keep()
+            # Embeddings cost time or money, so they are committed; nothing new is started.
+            intake.commit_embedded()
         finally:
-            intake.tell(found)
+            intake.fill_report(found)
             _publish(writer, report, progress, quick=not is_done)
     report.seconds = time.perf_counter() - began
     return report
 
 
-def _embedder(given: str | Embeddings | Embedder, base_url: str | None) -> tuple[Embedder | None, str]:
-    """Return the embedder that was asked for, and how it is spelled; nothing where the corpus decides."""
+def _load_embedder(given: str | Embeddings | Embedder, base_url: str | None) -> tuple[Embedder | None, str]:
+    """Return the given embedder and its spelling; None and "" if the corpus decides."""
     if isinstance(given, str):
         return load_embedder(given, base_url) if given else None, given
-    from anabranch.models.given_embedder import given_embedder
+    from anabranch.models.given_embedder import wrap_embedder
 
-    return given_embedder(given)
+    return wrap_embedder(given)
 
 
 def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, quick: bool) -> None:
-    """Index what is committed; a Ctrl-C that comes now is kept in mind, a second one is obeyed."""
+    """Index what is committed; a Ctrl-C during this shortens it, a second one stops it."""
     try:
         writer.publish(quick=quick, progress=partial(progress, "index"))
     except KeyboardInterrupt:
@@ -167,10 +167,10 @@ def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, 
         writer.publish(quick=True)
 
 
-def settle(
+def fix_settings(
     writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None, language: str
 ) -> tuple[Embedder, Sizes]:
-    """Return the embedder and the sizes of this corpus; the first run decides them.
+    """Return the embedder and the chunk sizes of this corpus, and store them; the first run decides them.
 
     Raises:
         EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
@@ -182,26 +182,26 @@ def settle(
     return embedder.model, chosen
 
 
-def unread_tail(embedder: Embedder, sizes: Sizes) -> list[str]:
-    """Return a warning where leaves may be longer than what the embedder reads of a text."""
+def warn_of_long_leaves(embedder: Embedder, sizes: Sizes) -> list[str]:
+    """Return a warning if leaves may be longer than what the embedder reads of a text."""
     if not isinstance(embedder, KnowsLimit) or sizes[2] <= embedder.limit:
         return []
-    said = f"Leaves may have {sizes[2]} tokens, and {embedder.name} reads the first {embedder.limit} of a text"
-    return [f"{said}: what follows is found by its words alone. Ingest into a new corpus with smaller chunks."]
+    problem = f"Leaves may have {sizes[2]} tokens, but {embedder.name} reads only the first {embedder.limit} of a text"
+    return [f"{problem}: the rest is found by keywords only. Ingest into a new corpus with smaller chunks."]
 
 
 def settings_of(
     writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None = None
 ) -> tuple[CorpusEmbedder, Sizes]:
-    """Return what `settle` does, and keep nothing of it.
+    """Return the embedder and the chunk sizes as `fix_settings` does, but store nothing.
 
     Raises:
-        EmbedderMismatchError: See `settle`.
-        SettingsError: See `settle`.
+        EmbedderMismatchError: See `fix_settings`.
+        SettingsError: See `fix_settings`.
     """
-    # Chunks of two sizes in one corpus would make scores and windows of two kinds.
+    # Scores and windows of chunks of two sizes would not be comparable.
     known = writer.meta("sizes")
-    chosen = sizes or (checked_sizes(json.loads(known)) if known else DEFAULT_SIZES)
+    chosen = sizes or (check_sizes(json.loads(known)) if known else DEFAULT_SIZES)
     embedder = embedder_of(writer, spec, base_url)
     if not writer.is_empty() and known and list(chosen) != json.loads(known):
         msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."

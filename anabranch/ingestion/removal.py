@@ -1,4 +1,4 @@
-"""Takes a file out of a corpus for somebody who may do so."""
+"""Remove a file from a corpus, if the user may do so."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from anabranch.store.stores import open_writer
 
 
 def remove_file(corpus: StrPath, path: str, *, rights: AccessRights = OPERATOR, wait: float = 0.0) -> int:
-    """Remove a file with all its documents; return how many those were. The file itself stays where it is.
+    """Remove a file's documents from the corpus; return their number. The file itself stays where it is.
 
     Args:
         corpus: Folder of the corpus, or its address in another store.
-        path: What the corpus knows the file by (`FileRecord.path`).
-        rights: Of whoever asks for it.
+        path: The key of the file in the corpus (`FileRecord.path`).
+        rights: The rights of the user.
         wait: Seconds to wait for another writer.
 
     Raises:
@@ -22,10 +22,10 @@ def remove_file(corpus: StrPath, path: str, *, rights: AccessRights = OPERATOR, 
         CorpusLockedError: Another process is writing.
     """
     with open_writer(corpus, wait=wait) as writer:
-        # Looked at behind the lock: an ingest may have given it other tags a moment ago.
+        # Checked under the lock, because an ingest may just have changed the tags.
         if not rights.cover(writer.tags(path)):
             msg = "This file has access tags that you do not hold."
-            raise NotAllowedError(msg, hint="Ask somebody who holds them, or the operator of this server.")
+            raise NotAllowedError(msg, hint="Ask a user who holds them, or the operator of this server.")
         removed = writer.remove_file(path)
         writer.publish()
     return removed

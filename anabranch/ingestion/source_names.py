@@ -1,4 +1,4 @@
-"""Keeps the names of documents apart that come from different files."""
+"""Give documents from different files different names."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from anabranch.store.writer_protocol import CorpusWriter
 
 
 class Names:
-    """The names in a corpus, and of documents on their way into it."""
+    """The names of the documents in a corpus, and of those that wait to be committed."""
 
     def __init__(self, writer: CorpusWriter, is_gone: Callable[[str], bool] = is_gone) -> None:
-        """Start with those in the corpus, and with what tells whether a file is gone."""
+        """Take the corpus, and a function that tells whether a file is gone."""
         self._writer = writer
         self._is_gone = is_gone
         self._uncommitted: dict[str, str] = {}
-        self._given_up: dict[str, str] = {}
+        self._freed: dict[str, str] = {}
 
-    def named(self, document: Document, path: str) -> Document:
-        """Return a document under a name that no other file has: the later one takes its folder in front of its own."""
+    def make_unique(self, document: Document, path: str) -> Document:
+        """Return a document under a name that no other file has: if it is taken, with its folder in front."""
         source = document.source
         if self._is_taken(source, path):
             source = f"{PurePath(path).parent.name or 'files'}/{source}"
-        # From the path, so that the same file has the same name in each run, whatever else is in the corpus.
+        # From the path, so that a file has the same name in each run.
         while self._is_taken(source, path):
             source = f"{digest_of(path)[:6]}/{source}"
         if source == document.source:
@@ -35,15 +35,15 @@ class Names:
         return replace(document, source=source, key=source if document.key == document.source else document.key)
 
     def wait(self, source: str, path: str) -> None:
-        """Keep a name for a document that is not in the corpus yet."""
+        """Reserve a name for a document that is not committed yet."""
         self._uncommitted[source] = path
 
-    def given_up(self, source: str) -> str | None:
-        """Return the file that is gone and had a name before; None where there is none, and when asked again."""
-        return self._given_up.pop(source, None)
+    def take_freed(self, source: str) -> str | None:
+        """Return the removed file that had this name before, once; None without one."""
+        return self._freed.pop(source, None)
 
-    def committed(self) -> None:
-        """Forget those that are in the corpus by now."""
+    def clear_waiting(self) -> None:
+        """Forget the reserved names, whose documents are committed."""
         self._uncommitted.clear()
 
     def _is_taken(self, source: str, path: str) -> bool:
@@ -52,6 +52,6 @@ class Names:
             return False
         if not self._is_gone(holder):
             return True
-        # A file that is gone gives its name up: a renamed folder must not leave every document with a longer name.
-        self._given_up[source] = holder
+        # A removed file frees its name: documents of a renamed folder must not all get longer names.
+        self._freed[source] = holder
         return False

@@ -1,6 +1,6 @@
-"""Everything that a run takes in: files of folders, members of archives, what is at addresses.
+"""The input of an ingest run: files in folders, members of archives, and documents at addresses.
 
-Copies (pages, members) are made one at a time, when they are asked for, in a temporary folder that goes with the run.
+Copies (pages, members) are made one at a time, on demand, in a temporary folder that is deleted after the run.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from anabranch.text.normalization import storable
 
 
 class Gathered:
-    """What was asked for, one file after the other; to be gone through once.
+    """The input files, for one iteration.
 
-    Yields `FoundFile` for a file, and `Failure` for what cannot be had: a page that does not answer, a member with a
-    password. Whoever takes a file in calls its `discard` once it has been read. The length is what is known so far; it
-    grows with each archive that is opened.
+    Yields `FoundFile` for a file, and `Failure` for what cannot be read: a page that does not answer, a member with a
+    password. The consumer calls `discard` after reading a file. The length counts the known files and grows with each
+    archive that is opened.
     """
 
     def __init__(self, walked: Walked, folder: Path, *, archives: bool, sources: Sequence[AddressSource] = ()) -> None:
-        """Take what was found, and what is at addresses; copies go into `folder`."""
+        """Take the files of a walk, and sources of addresses; copies go into `folder`."""
         self._walked = walked
         self._folder = folder
         self._archives = archives
@@ -39,7 +39,7 @@ class Gathered:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders that are gone through, resolved."""
+        """The walked folders, resolved."""
         return self._walked.folders
 
     @property
@@ -55,21 +55,21 @@ class Gathered:
 
         for found in self._walked.files:
             self._here.add(identity_of(found))
-            # A folder may be called like an archive.
+            # A folder may be named like an archive.
             if not is_archive(found.path.name) or not _is_file(found.path):
                 yield found
             elif self._archives:
                 yield from self._members(found)
             else:
-                yield Failure(found.source, "unsupported", "It is an archive, and is opened only with --archives.")
+                yield Failure(found.source, "unsupported", "It is an archive; --archives opens it.")
         for source in self._sources:
             yield from source
 
     def is_missing(self, identity: str) -> bool:
-        """Tell, after the last file, whether something that the corpus knows is gone from what was gone through.
+        """Tell, after the iteration, whether a file in the corpus is gone from this input.
 
-        True for a file below one of the folders that does not exist any more, and for a member that is not in its
-        archive, or at the addresses that were asked for, any more. False for everything elsewhere.
+        True for a file that no longer exists below the walked folders, in an opened archive, or at the addresses. False
+        for files elsewhere.
         """
         if identity in self._here:
             return False
@@ -78,8 +78,7 @@ class Gathered:
         if any(archive in self._read_whole for archive in archives_of(identity)):
             return True
         path = Path(identity)
-        # Only what lies where this run has looked: a file that was given by itself before is not missing because
-        # another folder is ingested.
+        # Only below the walked folders: a file of an earlier run is not gone because this run reads another folder.
         below = any(path.is_relative_to(storable(str(folder))) for folder in self._walked.folders)
         return below and is_gone(identity)
 
@@ -90,11 +89,10 @@ class Gathered:
         self._known -= 1
         for item in members(found, self._folder):
             self._known += 1
-            # A failure under the name of the archive itself: it was not read to its end, and what did not come may be
-            # there.
+            # A failure of the archive itself: it was not read to its end, so missing members may still be there.
             if item.source == found.source:
                 whole = False
-            # A member that cannot be read today is there all the same.
+            # A member that cannot be read still exists.
             self._here.add(storable(f"{archive}{item.source.removeprefix(found.source)}"))
             yield item
         if whole:
@@ -104,12 +102,12 @@ class Gathered:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # whoever looks at it says why
+    except OSError:  # reading it reports why
         return False
 
 
 @contextmanager
-def gathered(
+def gather(
     paths: Sequence[Path | str],
     *,
     skip: Collection[Path] = (),
@@ -119,32 +117,32 @@ def gathered(
     crawl: CrawlLimits | None = None,
     root: IngestRoot | None = None,
 ) -> Iterator[Gathered]:
-    """Find what there is to take in; no archive is opened and no page fetched before it is asked for.
+    """Find the input files; archives are opened and pages fetched only on demand.
 
     Args:
         paths: Files, folders to walk, and addresses (as text; a `Path` is never an address).
-        skip: Left out with all that is below it.
-        archives: Open archives (ZIP, tar) and take in what is in them.
+        skip: Paths to leave out, with everything below them.
+        archives: Open archives (ZIP, tar).
         follow_links: Follow symbolic links out of the folders.
-        private_urls: Whether pages may come from addresses of one's own network.
+        private_urls: Whether pages may come from the local network.
         crawl: How far to follow the links of pages; None for not at all.
-        root: Where `paths` count from, and what of it may be read; no page is fetched then.
+        root: The folder to which `paths` are relative, and which files in it may be read; no page is fetched then.
 
     Raises:
-        UserError: A path does not exist or may not be read, or an address is none that can be read.
+        UserError: A path does not exist or may not be read, or an address cannot be read.
     """
-    asked = [path for path in paths if root is None and isinstance(path, str) and is_url(path)]
-    files = [Path(path) for path in paths if path not in asked]
+    addresses = [path for path in paths if root is None and isinstance(path, str) and is_url(path)]
+    files = [Path(path) for path in paths if path not in addresses]
     walked = survey(files, skip, follow_links=follow_links, root=root)
-    # Only where something is copied: a run over a folder needs no place for it.
-    with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or asked else nullcontext("") as folder:
-        yield from_addresses(
-            asked, Path(folder), private_urls=private_urls, crawl=crawl, walked=walked, archives=archives
+    # A run over folders copies nothing and needs no temporary folder.
+    with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or addresses else nullcontext("") as folder:
+        yield gather_addresses(
+            addresses, Path(folder), private_urls=private_urls, crawl=crawl, walked=walked, archives=archives
         )
 
 
-def from_addresses(
-    asked: Sequence[str],
+def gather_addresses(
+    addresses: Sequence[str],
     folder: Path,
     *,
     private_urls: bool,
@@ -152,10 +150,10 @@ def from_addresses(
     walked: Walked | None = None,
     archives: bool = False,
 ) -> Gathered:
-    """Return what there is at addresses, and what a walk came upon; copies go into `folder`.
+    """Return the documents at addresses and the files of a walk; copies go into `folder`.
 
     Raises:
-        UserError: One of them is none that can be read.
+        UserError: An address cannot be read.
     """
-    sources = sources_of(asked, FetchOptions(folder, private_urls, crawl))
+    sources = sources_of(addresses, FetchOptions(folder, private_urls, crawl))
     return Gathered(walked or Walked((), ()), folder, archives=archives, sources=sources)

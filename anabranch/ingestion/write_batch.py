@@ -1,7 +1,7 @@
-"""Documents on their way into the database: embedded together, then committed in one transaction.
+"""A batch of documents that are embedded together, then committed in one transaction.
 
-They wait until there are enough leaves to embed, across files, and are committed with the records of the files that
-they finish, so that a file counts as taken in exactly when all its documents are.
+Documents wait until there are enough leaves to embed, across files. They are committed together with the records of
+finished files, so that a file counts as ingested exactly when all its documents are.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from anabranch.store.records import Grown
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, WriteResult
 
 WAITING_LEAVES = 256
-"""Sorted by length and embedded eight at a time, so many waste 2 % on padding; 64 waste 6 %, 16 waste 17 %."""
+"""Leaves that make a batch full. Sorted and embedded eight at a time, 256 waste 2 % on padding, 64 6 %, 16 17 %."""
 
 WAITING_SECONDS = 5.0
-"""Since the last commit: a Ctrl-C or a kill costs no more reading than that, and the document that it comes in."""
+"""Most seconds between commits: a kill loses no more reading than that, and the current document."""
 
-# Files without a new leaf fill no batch, but their records have to be committed at some time.
+# Files without a new leaf do not fill a batch, but their records must be committed, too.
 _MOST_RECORDS = 1000
 
 
@@ -44,7 +44,7 @@ class Batch:
     _committed: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin to count the seconds."""
+        """Start the clock."""
         self._committed = self.clock()
 
     @property
@@ -55,33 +55,31 @@ class Batch:
         return bool(self._grown or self._finished) and self.clock() - self._committed >= WAITING_SECONDS
 
     def has_room(self, tree: Tree) -> bool:
-        """Whether a document may join those that wait; a long one is committed alone, so that it costs no others."""
+        """Tell whether a document may join the batch; a long one is committed alone, so that it delays no others."""
         return not self._grown or len(tree.leaves) < WAITING_LEAVES
 
     def add(self, grown: Grown) -> None:
-        """Let a document wait."""
+        """Add a document to the batch."""
         self._grown.append(grown)
         self._leaves += len(grown.tree.leaves)
 
     def finish(self, record: FileRecord) -> None:
-        """Record a file as taken in, together with the documents that wait."""
+        """Add the record of a file whose documents are all in the batch or committed."""
         self._finished.append(record)
 
     def refresh(self, record: FileRecord) -> None:
-        """Record a file's new stamp; its documents are left alone."""
+        """Add a file's new stamp; its documents stay unchanged."""
         self._refreshed.append(record._replace(complete=False))
         if len(self._refreshed) >= _MOST_RECORDS:
             self.writer.write([], self._refreshed)
             self._refreshed = []
 
     def write(self) -> tuple[list[FileRecord], WriteResult]:
-        """Write what waits, as far as it is embedded, with the records of the files that it finishes; forget the rest.
+        """Commit the embedded documents with the records of finished files, in one transaction; drop the rest.
 
-        All of it or nothing; whoever wants to keep everything calls `embed` before. Returns the finished files and what
-        became of their documents.
+        Call `embed` before, to drop nothing. Returns the finished files and the result of the write.
         """
-        # After a Ctrl-C in the middle of embedding some have vectors and some have not; a document is committed whole
-        # or not at all.
+        # After a Ctrl-C during embedding, some leaves lack vectors; a document is committed whole or not at all.
         texts = [grown.leaves for grown in self._grown]
         missing = self.writer.missing_vectors(list(chain.from_iterable(texts)), self.embedder.name) if texts else {}
         lacking = frozenset(missing.values())
@@ -96,9 +94,11 @@ class Batch:
         return finished, result
 
     def embed(self) -> None:
-        """Embed what waits; the vectors are kept as they come."""
-        embed_missing(self.writer, self.embedder, (text for grown in self._grown for text in grown.leaves), self._told)
+        """Embed the waiting documents; vectors are stored as they come."""
+        embed_missing(
+            self.writer, self.embedder, (text for grown in self._grown for text in grown.leaves), self._add_progress
+        )
 
-    def _told(self, leaves: int) -> None:
+    def _add_progress(self, leaves: int) -> None:
         self.report.embedded += leaves
         self.progress("passages", self.report.embedded, 0, self._grown[-1].document.source)

@@ -114,7 +114,7 @@ class Chat:
         It is asked for again only where nothing of it could be seen.
         """
         thinking, of = ThinkingFilter(), None
-        asked = self._replies(system, user, max_tokens, documents=documents, shown=True)
+        asked = self._replies(system, user, max_tokens, documents=documents, is_shown=True)
         # Closed here, so that the call is counted and its connection let go now, not when the garbage is collected.
         async with aclosing(asked) as replies:
             async for reply, piece in replies:
@@ -147,13 +147,13 @@ class Chat:
         return yes_probability(said.text, said.logprobs) if said else None
 
     async def _replies(
-        self, system: str, user: str, max_tokens: int, *, documents: bool, shown: bool = False
+        self, system: str, user: str, max_tokens: int, *, documents: bool, is_shown: bool = False
     ) -> AsyncGenerator[tuple[ChatReply, str]]:
-        """Yield what is said with the reply it belongs to; where documents are refused, it is asked again without."""
+        """Yield the pieces of a reply, each with its reply; ask again without documents if they are refused."""
 
         def replies(request: ChatRequest) -> AsyncGenerator[tuple[ChatReply, str]]:
-            call = partial(self._in_pieces if shown else self._whole, numbers=request.numbers)
-            return reply_pieces(call, self._room, request.messages, max_tokens, shown=shown)
+            call = partial(self._in_pieces if is_shown else self._whole, numbers=request.numbers)
+            return reply_pieces(call, self._room, request.messages, max_tokens, is_shown=is_shown)
 
         request = as_request(system, user, documents=documents and self.takes_documents)
         begun = False
@@ -254,7 +254,7 @@ async def load_chat(settings: ChatSettings) -> Chat:
         SettingsError: The spelling of the model, or the provider, is unknown.
     """
     try:
-        return await _clients.of(settings)
+        return await _clients.get(settings)
     except AnabranchError:
         raise
     except ImportError as error:

@@ -51,10 +51,10 @@ class Clients(Generic[K, V]):
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _OfLoop[K, V]] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    async def of(self, key: K) -> V:
+    async def get(self, key: K) -> V:
         """Return the client of a key; raises what making it raises, each time anew."""
         loop = asyncio.get_running_loop()
-        here = self._of(loop)
+        here = self._clients_of(loop)
         known = here.made.get(key)
         if known is not None:
             return known
@@ -62,29 +62,29 @@ class Clients(Generic[K, V]):
         if key not in here.coming:
             # In a thread: to import a provider's package blocks.
             here.coming[key] = loop.create_task(asyncio.to_thread(self._make, key))
-            here.coming[key].add_done_callback(partial(self._arrived, loop, here, key))
+            here.coming[key].add_done_callback(partial(self._keep_client, loop, here, key))
         # Who gives up waiting takes the client from nobody else.
         return await asyncio.shield(here.coming[key])
 
-    def _of(self, loop: asyncio.AbstractEventLoop) -> _OfLoop[K, V]:
+    def _clients_of(self, loop: asyncio.AbstractEventLoop) -> _OfLoop[K, V]:
         with self._lock:
             # A connection knows its loop, so neither would ever go by itself.
             for closed in [each for each in self._loops if each.is_closed()]:
                 del self._loops[closed]
             return self._loops.setdefault(loop, _OfLoop(self._most))
 
-    def _arrived(self, loop: asyncio.AbstractEventLoop, here: _OfLoop[K, V], key: K, made: asyncio.Task[V]) -> None:
+    def _keep_client(self, loop: asyncio.AbstractEventLoop, here: _OfLoop[K, V], key: K, made: asyncio.Task[V]) -> None:
         del here.coming[key]
         if made.cancelled() or made.exception() is not None:
             return
         client = made.result()
         if (pool := self._pool_of(client)) is not None:
             # At the end of the program there is no loop left to close anything on.
-            finalize(client, _let_go, ref(loop), pool).atexit = False
+            finalize(client, _close_later, ref(loop), pool).atexit = False
         here.made.set(key, client)
 
 
-def _let_go(loop_of: ref[asyncio.AbstractEventLoop], pool: Pool) -> None:
+def _close_later(loop_of: ref[asyncio.AbstractEventLoop], pool: Pool) -> None:
     loop = loop_of()
     if loop is not None and not loop.is_closed():
         # Garbage is collected on any thread, and a pool can be closed on its own loop only.

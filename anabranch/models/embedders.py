@@ -1,8 +1,8 @@
 """From the spelling in a setting to an embedder ready for use.
 
-A spelling is the name of an embedder, alone or with a model behind a colon, or the path of a folder. Another package
-adds an embedder as `anabranch.registry` says: a class as in `anabranch.models.embedder`, with a class method
-`from_settings(settings: EmbedderSettings)`.
+A spelling is the name of an embedder, alone or with a model behind a colon, or the path of a folder, which a plugin
+reads. Another package adds an embedder as `anabranch.registry` says: a class as in `anabranch.models.embedder`, with a
+class method `from_settings(settings: EmbedderSettings)`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Protocol
 
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder, EmbedderSettings, EmbedderType
 from anabranch.models.lru import LRU
-from anabranch.models.model_folder import model_file
 from anabranch.registry import OBJECT, Registry
 
 DEFAULT_EMBEDDER = "minilm"
@@ -26,6 +26,29 @@ EMBEDDERS: Registry[EmbedderType] = Registry(
         "openai": "anabranch.models.openai_embedding:OpenAIEmbedder",
     },
 )
+
+
+class EmbedderFolders(Protocol):
+    """What reads folders with a model; a class with static methods, say."""
+
+    def version(self, folder: Path) -> int:
+        """Return a number that changes when a file of the folder's model does.
+
+        Raises:
+            SettingsError: It has no model.
+        """
+        ...
+
+    def load(self, folder: Path) -> Embedder:
+        """Return the embedder of a folder; blocks.
+
+        Raises:
+            SettingsError: A file is missing or cannot be used.
+        """
+        ...
+
+
+FOLDERS: Registry[EmbedderFolders] = Registry("embedder folder", {}, use="An embedder in a folder")
 
 _lock = threading.Lock()
 # Embedders that are kept; a corpus that is open holds its own.
@@ -40,13 +63,13 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
         SettingsError: The spelling is none of these.
         MissingKeyError: A hosted embedder without its key.
     """
-    spec = settled_spec(spec)
+    spec = resolve_spec(spec)
     if spec.startswith(OBJECT):
-        from anabranch.models.given_embedder import embedder_given
+        from anabranch.models.given_embedder import find_embedder
 
-        return embedder_given(spec)
+        return find_embedder(spec)
     # A folder whose model was replaced is another embedder.
-    version = _newest(Path(spec)) if Path(spec).is_absolute() else 0
+    version = FOLDERS.get("onnx").version(Path(spec)) if Path(spec).is_absolute() else 0
     with _lock:
         key = (spec, base_url, version)
         if (embedder := _loaded.get(key)) is None:
@@ -55,7 +78,7 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
         return embedder
 
 
-def settled_spec(spec: str) -> str:
+def resolve_spec(spec: str) -> str:
     """Return the spelling that means the same from anywhere: a folder becomes absolute.
 
     Raises:
@@ -68,7 +91,7 @@ def settled_spec(spec: str) -> str:
     if name in EMBEDDERS and (model or not colon):
         return spec
     if spec and Path(spec).is_dir():
-        model_file(Path(spec), "embedder")
+        FOLDERS.get("onnx").version(Path(spec))
         return str(Path(spec).resolve())
     msg = f"Unknown embedder {spec!r}."
     near = get_close_matches(name, EMBEDDERS.names, n=1)
@@ -77,16 +100,8 @@ def settled_spec(spec: str) -> str:
     raise SettingsError(msg, hint=f"{hint}{known}, or the path of a folder with model.onnx and tokenizer.json.")
 
 
-def _newest(folder: Path) -> int:
-    """Return when the folder's model or one of its settings was last written."""
-    settings = [*folder.glob("*.json"), folder / "1_Pooling" / "config.json"]
-    return max(file.stat().st_mtime_ns for file in [model_file(folder, "embedder"), *settings] if file.is_file())
-
-
 def _new_embedder(spec: str, base_url: str | None) -> Embedder:
     name, _, model = spec.partition(":")
     if name in EMBEDDERS:
         return EMBEDDERS.get(name).from_settings(EmbedderSettings(model, base_url))
-    from anabranch.models.onnx_embedder import OnnxEmbedder
-
-    return OnnxEmbedder(Path(spec))
+    return FOLDERS.get("onnx").load(Path(spec))

@@ -79,7 +79,7 @@ class GivenEmbedder(CountsInMiniLM):
         return unit_rows(rows, count=len(texts), embedder=what)
 
 
-def given_embedder(embedder: Any) -> tuple[Embedder, str]:  # noqa: ANN401  # a caller may give anything
+def wrap_embedder(embedder: Any) -> tuple[Embedder, str]:  # noqa: ANN401  # a caller may give anything
     """Return what an object embeds with, and its spelling, under which it is found for as long as somebody holds it.
 
     Raises:
@@ -92,13 +92,13 @@ def given_embedder(embedder: Any) -> tuple[Embedder, str]:  # noqa: ANN401  # a 
         found = embedder
         spec = f"{OBJECT}{found.name}"
     else:
-        msg = f"The embedder is no Embeddings of LangChain but {type(embedder).__name__}."
+        msg = f"The embedder has to be Embeddings of LangChain, not {type(embedder).__name__}."
         raise SettingsError(msg, hint="Give such an object, or one with the members of anabranch.Embedder.")
     _given[spec] = found
     return found, spec
 
 
-def embedder_given(spec: str) -> Embedder:
+def find_embedder(spec: str) -> Embedder:
     """Return the object that was given under this spelling.
 
     Raises:
@@ -106,6 +106,6 @@ def embedder_given(spec: str) -> Embedder:
     """
     found = _given.get(spec)
     if found is None:
-        msg = f"It was given in code, and is not here: {spec.removeprefix(OBJECT)}."
+        msg = f"An embedder that was given in code is not loaded: {spec.removeprefix(OBJECT)}."
         raise SettingsError(msg, hint="Give it again: build(embedder=...), answer(..., embedder=...).")
     return found

@@ -88,12 +88,12 @@ async def _models(server: LocalServer) -> list[str]:
         async with asking as client, asyncio.timeout(SECONDS):
             reply = await client.get(f"http://{HOST}:{server.port}{server.listing}")
             reply.raise_for_status()
-            return _chatting(reply.json())
+            return _chat_models(reply.json())
     except (httpx.HTTPError, TimeoutError, ValueError):
         return []
 
 
-def _chatting(listing: Any) -> list[str]:  # noqa: ANN401  # whatever listens there may send anything
+def _chat_models(listing: Any) -> list[str]:  # noqa: ANN401  # whatever listens there may send anything
     """Return the names in a list of models, without those that embed or rank."""
     items = (listing.get("models") or listing.get("data")) if isinstance(listing, Mapping) else None
     if not isinstance(items, Sequence) or isinstance(items, str):

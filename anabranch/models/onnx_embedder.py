@@ -1,4 +1,4 @@
-"""Local embeddings through onnxruntime: the bundled all-MiniLM-L6-v2, or a folder of the user's.
+"""Local embeddings through onnxruntime: the bundled all-MiniLM-L6-v2, or a model that a plugin found in a folder.
 
 Each text goes through the model alone: its vector is the same to the last bit whatever is embedded with it, no time is
 spent on padding, and several texts are computed at once, one per thread.
@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,34 +20,58 @@ from numpy.typing import NDArray
 from anabranch.errors import ModelError, SettingsError
 from anabranch.models.embedder import EmbedderSettings, Vectors, unit_rows
 from anabranch.models.minilm.bundled import MINILM_NAME, bundled_model, open_bundled
-from anabranch.models.onnx_session import input_types, open_session
-from anabranch.models.sentence_folder import POOLINGS, Recipe, SentenceFolder, read_folder
+from anabranch.models.onnx_session import input_types
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
 
 # What the bundled model sees of a text, special tokens included; it was trained with no more.
 TOKENS = 256
 # Output of a model that was exported with its pooling inside.
-_SENTENCE = "sentence_embedding"
-_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+SENTENCE = "sentence_embedding"
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceModel:
+    """How a text becomes a vector.
+
+    Attributes:
+        name: Another one whenever a text's vector would be.
+        open: Opens the model for so many threads.
+        tokenizer: Its tokenizer.json.
+        limit: Most tokens of a text, special ones included.
+        pool: Makes one vector of those of the tokens, shape (tokens, dimension).
+        query: What the model wants in front of a question.
+        passage: What it wants in front of a passage.
+    """
+
+    name: str
+    open: Callable[[int], Any]
+    tokenizer: Path
+    limit: int
+    pool: Callable[[NDArray[Any]], NDArray[Any]]
+    query: str = ""
+    passage: str = ""
+
+
+def mean(tokens: NDArray[Any]) -> NDArray[Any]:
+    """Return the mean of the vectors of a text's tokens."""
+    return np.asarray(tokens.mean(axis=0))
 
 
 class OnnxEmbedder:
     """Embeds with an ONNX model on the CPU; loaded once, on the first use, and safe to share between threads."""
 
-    def __init__(self, folder: Path | None = None, *, threads: int | None = None) -> None:
-        """Take a folder as sentence-transformers or transformers.js have it, or nothing for the bundled model.
+    def __init__(self, model: SentenceModel | None = None, *, threads: int | None = None) -> None:
+        """Take a model, or nothing for the bundled one.
 
         One call computes `threads` texts at a time, as many as there are cores by default.
 
         Raises:
-            SettingsError: A file is missing from the folder, or cannot be read.
+            SettingsError: The tokenizer cannot be read.
             CorpusDamagedError: The bundled model is not the one that its name promises.
         """
-        self._is_bundled = folder is None
         self._threads = threads or os.cpu_count() or 1
-        self._files = read_folder(folder) if folder is not None else _bundled()
-        self._recipe = self._files.recipe
-        self._pieces = WordPieces(self._files.tokenizer, limit=self._recipe.limit)
+        self._model = model or _bundled_sentence_model()
+        self._pieces = WordPieces(self._model.tokenizer, limit=self._model.limit)
         self._lock = threading.Lock()
         self._session: Any = None
 
@@ -65,18 +90,18 @@ class OnnxEmbedder:
     @property
     def name(self) -> str:
         """The bundled model's name, else `onnx:`, the folder's name and a hash of its files and recipe."""
-        return self._files.name
+        return self._model.name
 
     @property
     def dimension(self) -> int:
         """Length of each vector, from the model itself."""
-        width = _output(self._loaded()).shape[-1]
+        width = output_of(self._load()).shape[-1]
         return width if isinstance(width, int) else int(self.embed(["dimension"]).shape[1])
 
     @property
     def limit(self) -> int:
         """Most tokens of a text that the model reads, special ones included."""
-        return self._recipe.limit
+        return self._model.limit
 
     @property
     def tokenizer(self) -> Path:
@@ -89,11 +114,11 @@ class OnnxEmbedder:
         Raises:
             ModelError: A tokenizer without special tokens finds nothing in a text, or a vector has no direction.
         """
-        return self._embed([f"{self._recipe.passage}{text}" for text in texts])
+        return self._embed([f"{self._model.passage}{text}" for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per question, in order; as `embed`, with what the model wants in front of a question."""
-        return self._embed([f"{self._recipe.query}{text}" for text in texts])
+        return self._embed([f"{self._model.query}{text}" for text in texts])
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the length of each text in tokens, without special tokens, uncut."""
@@ -114,12 +139,12 @@ class OnnxEmbedder:
             SettingsError: The model was exported with its pooling inside, and gives one vector for a text.
             ModelError: The tokenizer finds nothing in a text.
         """
-        if texts and _output(self._loaded()).name == _SENTENCE:
+        if texts and output_of(self._load()).name == SENTENCE:
             msg = f"The model of {self.name!r} gives one vector for a text, and none for its tokens."
             raise SettingsError(msg, hint="Export it without its pooling: its first output is last_hidden_state.")
-        encodings = self._encoded(texts)
+        encodings = self._encode(texts)
         found = []
-        for encoding, states in zip(encodings, self._each(encodings, self._states), strict=True):
+        for encoding, states in zip(encodings, self._compute_each(encodings, self._states), strict=True):
             own = np.asarray(encoding.special_tokens_mask) == 0
             found.append(unit_rows(states[own], count=int(own.sum()), embedder=self.name))
         return found
@@ -127,9 +152,11 @@ class OnnxEmbedder:
     def _embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return unit_rows(np.stack(self._each(self._encoded(texts), self._pooled)), count=len(texts), embedder=self.name)
+        return unit_rows(
+            np.stack(self._compute_each(self._encode(texts), self._pooled)), count=len(texts), embedder=self.name
+        )
 
-    def _encoded(self, texts: Sequence[str]) -> list[Any]:
+    def _encode(self, texts: Sequence[str]) -> list[Any]:
         encodings = self._pieces.encode(texts)
         for text, encoding in zip(texts, encodings, strict=True):
             if not len(encoding):
@@ -139,11 +166,11 @@ class OnnxEmbedder:
                 )
         return encodings
 
-    def _each(
+    def _compute_each(
         self, encodings: Sequence[Any], compute: Callable[[Any], NDArray[np.float32]]
     ) -> list[NDArray[np.float32]]:
         """Return what `compute` gives for each text, in order, several of them at a time."""
-        self._loaded()
+        self._load()
         workers = min(self._threads, len(encodings))
         if workers <= 1:
             return [compute(encoding) for encoding in encodings]
@@ -155,45 +182,31 @@ class OnnxEmbedder:
 
     def _pooled(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
         found = self._states(encoding)
-        if _output(self._loaded()).name == _SENTENCE:
+        if output_of(self._load()).name == SENTENCE:
             return found
-        return np.asarray(POOLINGS[self._recipe.pooling](found), dtype=np.float32)
+        return np.asarray(self._model.pool(found), dtype=np.float32)
 
     def _states(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
         """Run the model: shape (tokens, dimension), or (dimension,) where the pooling is inside it."""
-        session = self._loaded()
+        session = self._load()
         length = len(encoding)
         known = {"input_ids": encoding.ids, "attention_mask": [1] * length, "token_type_ids": [0] * length}
         feed = {name: np.asarray([known[name]], dtype) for name, dtype in input_types(session).items()}
-        return np.asarray(session.run([_output(session).name], feed)[0][0], dtype=np.float32)
+        return np.asarray(session.run([output_of(session).name], feed)[0][0], dtype=np.float32)
 
-    def _loaded(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
+    def _load(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
         with self._lock:
             if self._session is None:
-                file = self._files.model
-                self._session = open_bundled(file) if self._is_bundled else _open_model(file, self._threads)
+                self._session = self._model.open(self._threads)
             return self._session
 
 
-def _bundled() -> SentenceFolder:
-    return SentenceFolder(MINILM_NAME, bundled_model(), MINILM_TOKENIZER, Recipe(limit=TOKENS))
+def _bundled_sentence_model() -> SentenceModel:
+    file = bundled_model()
+    return SentenceModel(MINILM_NAME, lambda _threads: open_bundled(file), MINILM_TOKENIZER, TOKENS, mean)
 
 
-def _open_model(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntime has no types)
-    try:
-        session = open_session(str(file), threads=threads)
-    except Exception as error:  # onnxruntime has a type of its own for each kind of fault
-        msg = f"The model {str(file)!r} cannot be loaded: {str(error)[:300]}"
-        raise SettingsError(msg, hint="Point to a folder with a model.onnx that onnxruntime can run.") from error
-    unknown = input_types(session).keys() - _INPUTS
-    output = _output(session)
-    if unknown or len(output.shape) != (2 if output.name == _SENTENCE else 3):
-        msg = f"The model {str(file)!r} does not take token ids to token vectors (unknown inputs: {sorted(unknown)!r})."
-        raise SettingsError(msg, hint="Export the encoder alone: its first output is last_hidden_state.")
-    return session
-
-
-def _output(session: Any) -> Any:  # noqa: ANN401  (onnxruntime has no types)
+def output_of(session: Any) -> Any:  # noqa: ANN401  (onnxruntime has no types)
     """Return the pooled output where the model has one, else its first, which is last_hidden_state."""
     outputs = session.get_outputs()
-    return next((each for each in outputs if each.name == _SENTENCE), outputs[0])
+    return next((each for each in outputs if each.name == SENTENCE), outputs[0])

@@ -50,7 +50,7 @@ def sorted_error(
     if isinstance(error, AnabranchError):
         return error
     status, where = status_of(error), redacted(where, sent)
-    said = redacted(_said(error), sent)[:SAID]
+    said = redacted(_message_of(error), sent)[:SAID]
     failure: AnabranchError = ModelError(
         f"{what} failed: {type(error).__name__}: {said or 'no message'}", hint="Try again later."
     )
@@ -62,12 +62,12 @@ def sorted_error(
         failure = RequestRefusedError(f"{where} refused the request for {what} ({status}): {said}", hint=refusal)
     elif isinstance(error, TimeoutError) and seconds is not None:
         failure = ModelError(f"{what} did not answer within {seconds:g} s.", hint="Raise model_timeout, or try again.")
-    elif status is None and _is_of_the_connection(error):
+    elif status is None and _is_connection_fault(error):
         failure = ModelError(
             f"{what} failed: no connection to {where} ({said.rstrip('.') or type(error).__name__}).", hint=_DOWN
         )
     elif isinstance(error, _MISTAKES):
-        msg = f"The client of {what} stumbled: {type(error).__name__}: {said or 'no message'}."
+        msg = f"The client of {what} failed: {type(error).__name__}: {said or 'no message'}."
         failure = ClientFaultError(msg, hint=STUMBLED)
     return failure
 
@@ -81,7 +81,7 @@ def is_timeout(error: BaseException | None) -> bool:
     return False
 
 
-def _is_of_the_connection(error: BaseException | None) -> bool:
+def _is_connection_fault(error: BaseException | None) -> bool:
     """Tell whether a client could not connect, by the names of its errors: each has classes of its own for it."""
     while error is not None:
         if type(error).__name__ in ("ConnectError", "ConnectTimeout", "ConnectionRefusedError"):
@@ -107,7 +107,7 @@ def _code(error: BaseException) -> int | None:
     return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
-def _said(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return the provider's own words, in one line; the rest of an error is status and headers."""
     words = getattr(error, "body", None)
     while isinstance(words, dict):

@@ -141,7 +141,7 @@ def _options(settings: ChatSettings) -> dict[str, Any]:
     options: dict[str, Any] = {"temperature": 0.0, "max_retries": settings.retries}
     if settings.base_url:
         if colon and provider == "azure_openai":
-            msg = "azure_openai: takes no base_url."
+            msg = "The provider azure_openai takes no base_url."
             raise SettingsError(msg, hint="Its address is read from AZURE_OPENAI_ENDPOINT.")
         # `qwen2.5:7b` is a model whose name has a colon; a server of one's own speaks OpenAI's protocol.
         if not colon or provider not in KEY_NAMES:

@@ -205,7 +205,7 @@ def _thinks_aloud(chunk: BaseMessage) -> bool:
     return any(isinstance(block, dict) and block.get("type") in _THOUGHT_BLOCKS for block in blocks)
 
 
-# Makes the call of a reply, fills the reply and yields what was said, in one piece or in many.
+# Calls the model, fills the reply and yields its text, in one piece or in many.
 Call = Callable[[ChatReply], AsyncGenerator[str]]
 
 
@@ -215,9 +215,9 @@ async def reply_pieces(
     messages: list[BaseMessage],
     max_tokens: int,
     *,
-    shown: bool = False,
+    is_shown: bool = False,
 ) -> AsyncGenerator[tuple[ChatReply, str]]:
-    """Yield what a model says with the reply that it belongs to; asked for again where thoughts took its room.
+    """Yield the pieces of a reply, each with its reply; ask again with more room if thoughts took all of it.
 
     Raises:
         ModelError: The provider failed, or nothing was said.
@@ -226,7 +226,7 @@ async def reply_pieces(
     reserve = room.reserve(level, max_tokens)
     reply = ChatReply(messages, max_tokens, reserve)
     try:
-        async with aclosing(_called(call, reply, room, shown=shown)) as pieces:
+        async with aclosing(_call_model(call, reply, room, is_shown=is_shown)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     except RequestRefusedError:
@@ -234,17 +234,17 @@ async def reply_pieces(
             raise
         # Beside this prompt there may be no room for thoughts.
         reply = ChatReply(messages, max_tokens)
-        async with aclosing(_called(call, reply, room, shown=shown)) as pieces:
+        async with aclosing(_call_model(call, reply, room, is_shown=is_shown)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     else:
-        # What was seen cannot be taken back: the next call has more room, this one stays as it is.
-        if shown and reply.starved and reply.visible and level + 1 < len(RESERVES):
+        # Text that was shown cannot be taken back: only the next call gets more room.
+        if is_shown and reply.starved and reply.visible and level + 1 < len(RESERVES):
             room.learn(level + 1)
-        elif reply.starved and (further := _further(reply, room, level)) is not None:
+        elif reply.starved and (further := _larger_reply(reply, room, level)) is not None:
             # Some servers refuse a limit beyond their context: then the first reply is all there is.
             with suppress(RequestRefusedError):
-                async with aclosing(_called(call, further, room, shown=shown)) as pieces:
+                async with aclosing(_call_model(call, further, room, is_shown=is_shown)) as pieces:
                     async for piece in pieces:
                         yield further, piece
                 room.learn(level + 1)
@@ -252,8 +252,8 @@ async def reply_pieces(
     reply.check(room.model)
 
 
-def _further(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | None:
-    """Return the same request with more room; None where there is none to be had, or nothing left to pay for it."""
+def _larger_reply(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | None:
+    """Return the same request with more room, None if the model has no more or the budget is spent."""
     if level + 1 >= len(RESERVES):
         return None
     reserve = room.reserve(level + 1, reply.max_tokens)
@@ -263,9 +263,9 @@ def _further(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | Non
     return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
 
 
-async def _called(call: Call, reply: ChatReply, room: ThoughtRoom, *, shown: bool) -> AsyncGenerator[str]:
+async def _call_model(call: Call, reply: ChatReply, room: ThoughtRoom, *, is_shown: bool) -> AsyncGenerator[str]:
     refused = False
-    with model_call(room.model, room.server, max_tokens=reply.ceiling, streamed=shown) as record:
+    with model_call(room.model, room.server, max_tokens=reply.ceiling, streamed=is_shown) as record:
         try:
             async with aclosing(call(reply)) as pieces:
                 async for piece in pieces:

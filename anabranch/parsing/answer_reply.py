@@ -8,25 +8,25 @@ from anabranch.parsing.reasoning_blocks import drop_thinking
 from anabranch.safety.link_removal import strip_links
 
 MAX_REPLY_READ = 100_000
-"""Characters of a reply that are read."""
+"""Most characters of a reply that are read."""
 
 ENGLISH_LABEL = re.compile(r"\s*(?:\*\*)?(?:final )?answer(?:\*\*)?\s*:(?:\*\*)?\s*", re.IGNORECASE)
-"""What some models put before an answer, whatever its language, because their training data does."""
+"""The label that some models put before an answer, in any language, because their training data does."""
 
 MARKER = re.compile(r"\[\d+\]")
 """A citation in an answer."""
 
 
 def read_answer(reply: str) -> str:
-    """Return the text for the reader: no thoughts, and nothing that could be live in the reader's page.
+    """Return the text for the reader, without thoughts and links.
 
     Args:
         reply: Anything a model wrote; no more than `MAX_REPLY_READ` characters are read.
 
     Returns:
-        The answer, empty where there is none. Never raises.
+        The answer, which may be empty. Never raises.
     """
     text = drop_thinking(reply[:MAX_REPLY_READ]).strip()
     label = ENGLISH_LABEL.match(text)
-    # After the thoughts are gone, for without them two halves of a link may come to stand side by side.
+    # After the thoughts are removed, because two halves of a link may then be adjacent.
     return strip_links(text[label.end() :] if label else text).strip()

@@ -1,4 +1,4 @@
-"""Shows an answer while the model still writes it, and nothing else of its reply."""
+"""Streams an answer while the model still writes it, without the rest of the reply."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from anabranch.parsing.reasoning_blocks import ThinkingFilter
 from anabranch.safety.link_removal import LinkFilter
 from anabranch.safety.prompt_leak import InstructionFilter, without_instructions
 
-# What ENGLISH_LABEL matches, as words whose beginning can be recognised.
+# The labels of ENGLISH_LABEL, to recognise their beginnings.
 _LABELS = ("answer:", "final answer:")
 
 
 class AnswerStream:
-    """Takes a reply as it arrives and gives out what a reader may see of it at once.
+    """Takes the pieces of a reply, and returns what can be shown at once.
 
-    Whatever the pieces, together they are `read_answer(reply).answer`, trailing white space aside. Thoughts and
-    unfinished links are never shown, and what a reader has at any moment is harmless in a page (`strip_links`). What is
-    held back is short: the first words, an unfinished link, or what may become a repetition of the instructions. Two
-    replies end before their end: one that repeats the instructions in the middle of a sentence, and one with a thought
-    that is closed and was never opened, which cannot be told from an answer before.
+    Together, the shown pieces are `read_answer(reply)`, except trailing white space. Thoughts and unfinished links are
+    never shown, and the shown text is harmless at any moment (`strip_links`). Only a little is held back: the first
+    words, an unfinished link, or words of the instructions. Two kinds of replies end early: those that repeat the
+    instructions in the middle of a sentence, and those that close a thought without opening it.
     """
 
-    def __init__(self, *, told: Sequence[str] = (), given: Sequence[str] = ()) -> None:
+    def __init__(self, *, instructions: Sequence[str] = (), given: Sequence[str] = ()) -> None:
         """Begin.
 
         Args:
-            told: The instructions, which are no part of an answer.
-            given: Passages and question, whose words are, whatever the instructions say.
+            instructions: The instructions to the model, which are no part of an answer.
+            given: Passages and question, which an answer may repeat.
         """
-        self._told, self._given = told, given
-        self._instructions = InstructionFilter(told, given)
+        self._instructions, self._given = instructions, given
+        self._leaks = InstructionFilter(instructions, given)
         self._thinking = ThinkingFilter()
         self._links = LinkFilter()
         self._reply: list[str] = []
@@ -42,24 +41,24 @@ class AnswerStream:
 
     def feed(self, delta: str) -> str:
         """Take the next piece of the reply; return what can be shown now, often nothing."""
-        # Bounded as in `read_answer`, or what was shown would not be the beginning of the answer.
+        # With the limit of `read_answer`, so that the shown text is the beginning of the answer.
         piece = delta[: self._room]
         self._room -= len(piece)
         self._reply.append(piece)
-        text = self._begun(self._thinking.feed(piece))
-        shown = self._instructions.feed(self._links.feed(self._trimmed(text)) if text else "")
+        text = self._drop_label(self._thinking.feed(piece))
+        shown = self._leaks.feed(self._links.feed(self._trim_end(text)) if text else "")
         if not self._shown:
-            shown = shown.lstrip()  # what stood before the white space may have been a picture
+            shown = shown.lstrip()  # a removed picture may have been before the white space
         self._shown += shown
         return shown
 
     def finish(self) -> str:
-        """Return what is left of the checked answer, where what was shown is the beginning of it."""
-        answer, _ = without_instructions(read_answer("".join(self._reply)), self._told, self._given)
-        # Otherwise the checked answer takes the place of what was shown, and there is no rest of it.
+        """Return the rest of the checked answer, if the shown text is its beginning."""
+        answer, _ = without_instructions(read_answer("".join(self._reply)), self._instructions, self._given)
+        # Otherwise the checked answer replaces the shown text.
         return answer[len(self._shown) :] if answer.startswith(self._shown) else ""
 
-    def _begun(self, text: str) -> str:
+    def _drop_label(self, text: str) -> str:
         """Hold back the first words until it is clear whether they are a label, such as "Answer:"."""
         if self._start is None:
             return text
@@ -71,8 +70,8 @@ class AnswerStream:
         shown, self._start = self._start[label.end() if label else 0 :], None
         return shown
 
-    def _trimmed(self, text: str) -> str:
-        """Keep back what may be white space after the answer."""
+    def _trim_end(self, text: str) -> str:
+        """Hold back white space, which may be at the end of the answer."""
         text = self._white + text
         kept = text.rstrip()
         self._white = text[len(kept) :]

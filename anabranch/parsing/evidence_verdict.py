@@ -1,4 +1,4 @@
-"""Reads whether a model finds the evidence sufficient, and what it misses."""
+"""Reads whether a model finds the evidence sufficient, and what is missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anabranch.safety.link_removal import strip_links
 
 MAX_MISSING = 300
 
-# What models call the verdict, whatever key the instructions ask for (`prompts/grade.py`).
+# Keys that models use for the verdict, whatever the instructions say (`prompts/grade.py`).
 _KEYS = ("sufficient", "enough", "answerable", "sufficiency", "is_sufficient", "verdict", "grade", "answer")
 _NO = re.compile(
     r"\b(?:insufficient|inadequate|irrelevant|unanswerable)\b"
@@ -23,7 +23,7 @@ _YES = re.compile(r"\b(?:sufficient|enough|adequate|answerable|contains? (?:the|
 _FIRST = re.compile(r"^\W*(?:(?:answer|verdict|sufficient)\W{1,6})?(yes|no|true|false)\b", re.IGNORECASE)
 _STATED = re.compile(r"\bsufficient\b[\"'*]*\s*[:=]\s*\W{0,4}(yes|no|true|false)\b", re.IGNORECASE)
 _MISSING = re.compile(r"\bmissing\b[\"'*]*\s*(?:information|is|are)?\s*[:=]+\s*(.+)", re.IGNORECASE | re.DOTALL)
-# Models fill in every key that they were shown.
+# Models fill in every key of the example.
 _NOTHING = re.compile(r"\W*(?:none|nothing|n/?a|null|no|empty|-)?\W*", re.IGNORECASE)
 
 
@@ -32,8 +32,8 @@ class EvidenceVerdict:
     """What a model says about the evidence.
 
     Attributes:
-        sufficient: Whether it suffices; None where the reply does not say.
-        missing: What is missing, in the model's words, made harmless (`strip_links`); empty where it suffices.
+        sufficient: Whether it suffices; None if the reply does not say.
+        missing: What is missing, in the model's words without links; empty if the evidence suffices.
     """
 
     sufficient: bool | None
@@ -50,15 +50,14 @@ def parse_verdict(reply: str) -> EvidenceVerdict:
         The verdict. Never raises.
     """
     text = drop_thinking(reply[:MAX_REPLY]).strip()
-    # Half a string as well: what is missing stands last, and half of that can be searched for.
+    # Half a string, too: what is missing comes last, and half of it is still useful.
     found = {str(key).casefold(): value for key, value in (find_object(text, cut_off="half") or {}).items()}
-    # Of several keys the one that the instructions name comes first.
+    # The key that the instructions name comes first.
     values = [found[key] for key in _KEYS if key in found]
     stated = _truth(values[0]) if values else _in_prose(text)
-    # What is missing is only of interest where something is.
     if stated is not False:
         return EvidenceVerdict(stated)
-    return EvidenceVerdict(False, _missing(found["missing"] if "missing" in found else _named(text)))
+    return EvidenceVerdict(False, _missing(found["missing"] if "missing" in found else _find_missing(text)))
 
 
 def _truth(value: object) -> bool | None:
@@ -70,14 +69,14 @@ def _truth(value: object) -> bool | None:
 def _in_prose(text: str) -> bool | None:
     if found := _STATED.search(text) or _FIRST.match(text):
         return found[1].casefold() in {"yes", "true"}
-    # Before the yes, because "not sufficient" has that word in it.
+    # Before the yes, because "not sufficient" contains it.
     if _NO.search(text):
         return False
     return True if _YES.search(text) else None
 
 
-def _named(text: str) -> str:
-    """Return what prose says is missing: after that word, else all of it but the verdict."""
+def _find_missing(text: str) -> str:
+    """Return what prose says is missing: the text after that word, else all but the verdict."""
     found = _MISSING.search(text)
     return found[1] if found else _FIRST.sub("", text).lstrip(" .,:;!—–-\n")
 

@@ -1,4 +1,4 @@
-"""Finds the JSON that a model was asked for in what it wrote instead: fences, prose, single quotes, a missing end."""
+"""Finds the JSON in a model's reply, despite fences, prose, single quotes or a missing end."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Literal
 from pydantic_core import from_json
 
 MAX_REPLY = 100_000
-"""Characters of a reply that parsers look at."""
+"""Most characters of a reply that parsers read."""
 
 CutOff = Literal["refuse", "complete", "half"]
-"""What to do with a value that has no end: leave it, take what is complete of it, or take half a string as well."""
+"""What to do with a value that has no end: refuse it, take its complete parts, or also half a string."""
 
-# Each bracket of a long text may be read on to its end in vain.
+# Limited, because each bracket may be followed in vain to the end of a long text.
 _MAX_STARTS = 20
 _LONGEST_LITERAL = 20_000
 _OBJECT = re.compile(r"\{")
@@ -40,7 +40,7 @@ def find_json(reply: str, *, cut_off: CutOff = "complete") -> dict[str, Any] | l
         cut_off: What to do with a value that has no end.
 
     Returns:
-        The value, or None where there is none. Never raises.
+        The value; None if there is none. Never raises.
     """
     return _find(reply[:MAX_REPLY], _OBJECT_OR_LIST, cut_off)
 
@@ -55,7 +55,7 @@ def _find(text: str, opening: re.Pattern[str], cut_off: CutOff) -> dict[str, Any
 
 
 def _readings(text: str, start: int) -> Iterator[object]:
-    """Yield what a complete value at `start` may mean: as JSON, then as the Python literal that models slip into."""
+    """Yield the complete value at `start`: as JSON, then as the Python literal that some models write."""
     try:
         # Not strict: models write line breaks inside strings.
         yield json.JSONDecoder(strict=False).raw_decode(text, start)[0]
@@ -74,12 +74,12 @@ def _literal(text: str) -> object:
 
 
 def _partial(text: str, cut_off: CutOff) -> dict[str, Any] | list[Any] | None:
-    """Read a value that has no end, and none that is broken in the middle: half of it means something else."""
+    """Read a value that has no end, but none that is broken in the middle."""
     plain = _CONTROL.sub(" ", text)
     try:
         from_json(plain)
     except ValueError as error:
-        # With "EOF" begins what is said of an end that is missing, and nothing else.
+        # Only the messages about a missing end begin with "EOF".
         if cut_off == "refuse" or not str(error).startswith("EOF"):
             return None
     try:

@@ -1,4 +1,4 @@
-"""Reads search queries out of whatever a model wrote when it was asked for some."""
+"""Reads search queries from a model's reply."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anabranch.parsing.json_repair import MAX_REPLY, find_json
 from anabranch.parsing.reasoning_blocks import drop_thinking
 
 MAX_QUERY = 400
-"""Characters of one query; more is no search query, and a retriever would only drown in it."""
+"""Most characters of one query; longer text is no search query."""
 
 _MAX_LINES = 200
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -29,14 +29,14 @@ _LABEL = re.compile(
 )
 _TOKEN = re.compile(r"<\|[^|<>\n]{0,40}\|>|</?s>\s*$", re.MULTILINE)
 _CHANNEL = "<|message|>"
-"""What a model that thinks in channels writes before each; the answer is in the last."""
+"""A model that thinks in channels writes this before each; the answer is in the last one."""
 
 _TAGGED = re.compile(r"^\s*<([a-zA-Z][\w-]*)>(.*)</\1>\s*$")
 _TAG = re.compile(r"^\s*</?[a-zA-Z][\w-]*>\s*$")
 _TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{3,}+:?\s*+\|[\s|:-]*+$")
 _TABLE_ROW = re.compile(r"\s*\|(?:\s*#?\d{1,3}\s*\|)?([^|]*)")
 _EXPLAINED = re.compile(r"^[\"“«]([^\"”»]{3,})[\"”»]\s*[-–—:(].*")
-# From the first blank before it: from each one, a reply of line ends would be read once for each of them.
+# Matches from the first of several blanks, or a reply of line ends would take quadratic time.
 _JSON = re.compile(r"(?:\A|:|(?<!\s)[^\S\n]*+\n)\s*+(?:```\w*+\s*+)?(?=[\[{])")
 _INLINE_ITEM = re.compile(r"(?<!\s)\s++(?=\(?\d{1,2}[.)]\s+\S)")
 _CHATTER = re.compile(
@@ -62,23 +62,23 @@ def parse_queries(reply: str, *, limit: int, original: str) -> list[str]:
     """Return the distinct search queries of a reply, in order.
 
     Reads JSON lists and objects, numbered and bulleted lists, tables and plain lines; leaves out fences, tags,
-    numbering, quotes, what comes before and after the list, and every query that says the same as an earlier one or
-    as the original, apart from case and punctuation.
+    numbering, quotes, text around the list, and queries that differ from an earlier one or from the original only in
+    case and punctuation.
 
     Args:
         reply: Anything a model wrote, of any length.
         limit: Most queries to return.
-        original: The query they were made from; the caller keeps it, so it is not among them.
+        original: The query they were made from, which is not among them.
 
     Returns:
-        At most `limit` queries of at most `MAX_QUERY` characters; none where nothing can be read. Never raises.
+        At most `limit` queries of at most `MAX_QUERY` characters, which may be none. Never raises.
     """
     text = _TOKEN.sub("\n", drop_thinking(reply[:MAX_REPLY]).rpartition(_CHANNEL)[2])
     text = _LINE_END.sub("\n", text)
     queries: list[str] = []
-    # Also as it would come out of a reply: there a long one is cut.
+    # Also in the form that it has after parsing, where a long query is cut.
     seen = {_key(original), _key(_clean(original)), *_NOTHING}
-    # JSON first: each line of it would pass for a query.
+    # JSON first, because each of its lines would look like a query.
     for candidate in list(_from_json(_json_in(text))) or _from_lines(text):
         query = _clean(candidate)
         if _key(query) in seen:
@@ -89,7 +89,7 @@ def parse_queries(reply: str, *, limit: int, original: str) -> list[str]:
 
 
 def _json_in(text: str) -> list[object]:
-    """Return the value that begins a line or follows a colon, and those on lines of their own after it."""
+    """Return the value that begins a line or follows a colon, and values on later lines."""
     # Brackets inside a line are part of a query.
     start = _JSON.search(text)
     first = find_json(text[start.end() :]) if start else None
@@ -101,7 +101,7 @@ def _json_in(text: str) -> list[object]:
 
 def _from_json(value: object, depth: int = 0) -> Iterator[str]:
     """Yield the strings of a list, of an object's lists, or under a key that means a query."""
-    # No model that was asked for queries nests so deep; one that repeats brackets does.
+    # Deeper nesting comes only from repeated brackets.
     if depth > 4:
         return
     if isinstance(value, list):
@@ -125,7 +125,7 @@ def _from_object(value: dict[object, object], depth: int) -> Iterator[str]:
 
 
 def _from_lines(text: str) -> Iterable[str]:
-    """Return the items of a list where there is one, the rows of a table, else every line that is not chatter."""
+    """Return the items of a list or the rows of a table, else every line that is not chatter."""
     lines = [line for line in text.split("\n", _MAX_LINES)[:_MAX_LINES] if line.strip() and "```" not in line]
     # Some models write a numbered list without line breaks.
     if len(lines) == 1:
@@ -135,7 +135,7 @@ def _from_lines(text: str) -> Iterable[str]:
         return [row[1] for line in lines[rule + 1 :] if (row := _TABLE_ROW.match(line))]
     items = [line for line in lines if _ITEM.match(line)]
     if items:
-        # What is indented below an item says something about it.
+        # Indented lines below an item explain it.
         margin = min(map(_indent, items))
         return [_EXPLAINED.sub(r"\1", _ITEM.sub("", line)) for line in items if _indent(line) <= margin + 1]
     return [line for line in lines if not (_TAG.match(line) or _is_chatter(line))]

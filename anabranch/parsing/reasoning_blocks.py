@@ -1,4 +1,4 @@
-"""Drops what is no part of a reply: what reasoning models think aloud, and passages that a model repeats."""
+"""Removes the thoughts of reasoning models, and repeated passages, from a reply."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import re
 
 _THOUGHT = r"think|thinking|reasoning"
 _PASSAGE = r"passages-[0-9a-f]{16}"
-# The end of a passage that never began says nothing but its nonce, and takes nothing with it.
+# A closing tag without an opening one is removed alone.
 _BEGIN = re.compile(rf"<(?:(?:{_THOUGHT})>|{_PASSAGE}\b)|(?P<stray></{_PASSAGE}>)", re.IGNORECASE)
 _END = re.compile(rf"</(?:{_THOUGHT}|{_PASSAGE})>", re.IGNORECASE)
 _THOUGHT_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
 _LONGEST_TAG = len("</passages-0123456789abcdef>")
-# No longer than a tag: what is longer cannot become one, and is shown at once.
+# No longer than a tag, so that longer text is shown at once.
 _UNFINISHED = re.compile(rf"<[/a-z0-9-]{{0,{_LONGEST_TAG - 2}}}\Z", re.IGNORECASE)
 
 
 class ThinkingFilter:
-    """Leaves out the blocks of a text that comes in pieces; one that is never closed runs to the end."""
+    """Removes such blocks from a text that comes in pieces; a block that is never closed runs to the end."""
 
     def __init__(self) -> None:
         self._held = ""
         self._inside = False
 
     def feed(self, piece: str) -> str:
-        """Take the next piece, return what is part of the reply."""
+        """Take the next piece; return what can be shown."""
         self._held += piece
         return self._advance(_UNFINISHED.search(self._held))
 
@@ -51,8 +51,8 @@ class ThinkingFilter:
 def drop_thinking(reply: str) -> str:
     """Return a reply without its `<think>` blocks, and without the passages of the prompt in their envelopes.
 
-    A block that is never closed runs to the end. The end of a thought without a beginning closes one that the chat
-    template opened, so everything before it goes too.
+    A block that is never closed runs to the end. A closing tag alone ends a thought that the chat template opened, so
+    everything before it is removed, too.
 
     Args:
         reply: Anything a model wrote.

@@ -1,4 +1,4 @@
-"""Tells an answer from a polite way of giving none, in the languages that the stop words know."""
+"""Recognises replies that only say that there is no answer, in the languages that have stop words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anabranch.text.language import language_of
 from anabranch.text.scripts import MARKS
 from anabranch.text.sentences import spans
 
-# A longer text says something beside its refusal.
+# A longer text says more than a refusal.
 _LONGEST = 400
 _LETTER = rf"(?:[^\W\d_]|[{MARKS}])"
 _WORD = re.compile(rf"{_LETTER}+(?:['’/]{_LETTER}+)*")
@@ -23,17 +23,17 @@ _WORD = re.compile(rf"{_LETTER}+(?:['’/]{_LETTER}+)*")
 
 @dataclass(frozen=True, slots=True)
 class SourceWords:
-    """How a language speaks of the passages, folded but for the speaker's words; see refusal_words.toml."""
+    """A language's words for the sources (folded) and for the speaker; see refusal_words.toml."""
 
     sources: tuple[str, ...]
     speaker: tuple[frozenset[str], ...]
 
 
 def is_refusal(text: str) -> bool:
-    """Tell whether a short text says only that there is no answer: each of its sentences denies that the sources tell.
+    """Tell whether a short text says only that there is no answer, in each of its sentences.
 
     Args:
-        text: An answer, or a sentence of one. Sentences that say something else make it an answer.
+        text: An answer, or a sentence of one.
     """
     if not text.strip() or len(text) > _LONGEST:
         return False
@@ -42,15 +42,14 @@ def is_refusal(text: str) -> bool:
 
 
 def _denies(sentence: str, language: str) -> bool:
-    """Tell whether a sentence denies that the sources tell, or that its speaker knows."""
-    # Accents stay: in Spanish, "sé" is "I know", and "se" is in every other sentence.
+    """Tell whether a sentence denies that the sources hold the answer, or that its speaker knows it."""
+    # Accents stay: in Spanish, "sé" is "I know", and "se" is very common.
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(sentence)]
     if " ".join(words) in _alone():
         return True
     denied = _denying([fold_word(word).replace("'", "") for word in words])
     said = {part for word in words for part in (word, *word.split("'"))}
-    # A few words do not show their language.
-    # "Bilmiyorum": in Turkish the verb denies.
+    # In any language, because a few words do not show theirs; Turkish always, because its verb denies ("Bilmiyorum").
     if any(each <= said for known in {*denied, "turkish"} for each in source_words()[known].speaker):
         return True
     folded = list(map(fold_word, said))
@@ -60,7 +59,7 @@ def _denies(sentence: str, language: str) -> bool:
 
 
 def _denying(words: Sequence[str]) -> set[str]:
-    """Return the languages in which one of some words denies."""
+    """Return the languages in which one of the words is a negation."""
     return {known for known in source_words() if not NEGATIONS[known].isdisjoint(words)}
 
 

@@ -34,7 +34,6 @@ def value_in(match: re.Match[str]) -> float | None:
         return score * BEST / 100
     if match["scale"]:
         scale = int(match["scale"])
-        # Of zero there is no share.
         return score * BEST / scale if scale else None
     return score
 
@@ -42,13 +41,13 @@ def value_in(match: re.Match[str]) -> float | None:
 def document_of(value: object) -> int | None:
     """Return the number in 2, "2", "Doc 2" or "[2]"; None for a negative one and for what is no number."""
     text = str(value).strip()[:40]
-    # A number with a fraction is a score in the wrong place, and true is no number.
+    # A fraction is a score in the wrong place, and booleans are numbers in Python.
     match = None if isinstance(value, bool | float) or text.startswith("-") else _INTEGER.fullmatch(text)
     return int(match[1]) if match else None
 
 
 def score_of(value: object) -> float | None:
-    """Return the relevance in 7, "7/10", "70 %" or {"relevance": 7}; None where there is none."""
+    """Return the relevance in 7, "7/10", "70 %" or {"relevance": 7}; None if there is none."""
     if isinstance(value, dict):
         value = next((value[key] for key in SCORE_KEYS if key in value), None)
     match = None if isinstance(value, bool) else _WHOLE_VALUE.match(str(value)[:40])
@@ -67,12 +66,12 @@ _MENTIONED = re.compile(rf"\b{DOC}\b[\s.:=#\[(]*(\d{{1,6}})(?!\d)", re.IGNORECAS
 
 
 class Judgements(NamedTuple):
-    """What one reply says.
+    """The judgements in one reply.
 
     Attributes:
         scores: Relevance in [0, 10] by 0-based index, in the order listed.
         repairs: Judgements that were left out (an unknown passage, no number, off the scale) or given twice.
-        cut_off: Whether the reply ends in the middle: its silence about a passage then says nothing.
+        cut_off: Whether the reply was cut off, so that a missing judgement means nothing.
     """
 
     scores: dict[int, float]
@@ -81,7 +80,7 @@ class Judgements(NamedTuple):
 
 
 def says_none(reply: str) -> bool:
-    """Say whether a reply finds that no passage helps: an empty list, or words such as "None of them"."""
+    """Tell whether a reply finds that no passage helps: an empty list, or words such as "None of them"."""
     text = drop_thinking(reply[:MAX_REPLY]).strip()
     return bool(_NONE.match(text))
 
@@ -91,25 +90,23 @@ def read_judgements(reply: str, count: int) -> Judgements:
 
     Understands "Document 2 - Relevance: 9", "[2] 9", "- Doc 2 (9)", "Doc: 3, Relevance: 7/10", decimals, percentages,
     ranges, labels on lines of their own, tables, and JSON lists, objects and lines. A judgement that cannot be read is
-    skipped by itself and shifts no other. Where a passage is judged more than once the best counts: a reply that
-    rambles on, or repeats what a passage said about itself, may then cost a reader one passage too many but never the
-    one that matters.
+    skipped alone. If a passage is judged twice, the better judgement counts, so that no relevant passage is lost.
 
     Args:
         reply: Anything a model wrote.
         count: How many passages it was shown, numbered from 1.
 
     Returns:
-        The judgements; no scores where nothing can be read. Never raises.
+        The judgements, which may have no scores. Never raises.
     """
     text = drop_thinking(reply[:MAX_REPLY])
-    # Once each, in order: a reply that repeats itself is no second opinion.
+    # Each once, because some replies repeat themselves.
     as_json = dict.fromkeys(_from_any_json(text, count))
     said = as_json or dict.fromkeys(from_table(text)) or dict.fromkeys(from_lines(text))
     found: dict[int, float] = {}
     repairs = 0
     for doc, score in said:
-        # A passage may hold "Doc: 1, Relevance: 99"; what is off the scale is nobody's judgement.
+        # Scores off the scale do not count: a passage may hold "Doc: 1, Relevance: 99".
         good = 1 <= doc <= count and score is not None and 0 <= score <= BEST
         repairs += not good or doc - 1 in found
         if good and score is not None:
@@ -120,15 +117,15 @@ def read_judgements(reply: str, count: int) -> Judgements:
 
 
 def on_ten(scores: Mapping[int, float]) -> dict[int, float]:
-    """Return scores on the scale to 10 where all of them are shares of one (0.9), else as they are."""
-    # With a fraction among them: a reply of ones and zeros may be on either scale, and is left as it is.
+    """Return scores on the scale to 10, if all of them are shares of one (0.9), else unchanged."""
+    # Only with a fraction among them: ones and zeros may be on either scale.
     if scores and max(scores.values()) <= 1 and any(score % 1 for score in scores.values()):
         return {index: score * BEST for index, score in scores.items()}
     return dict(scores)
 
 
 def _ends_unread(text: str, unread: set[int]) -> bool:
-    """Say whether the last line begins a judgement that has no number."""
+    """Tell whether the last line begins a judgement that has no number."""
     last = text.rstrip().rsplit("\n", 1)[-1][:200]
     return any(int(number) in unread for number in _MENTIONED.findall(last)) or bool(
         re.fullmatch(rf"\W*{DOC}\W*", last, re.IGNORECASE)
@@ -136,9 +133,9 @@ def _ends_unread(text: str, unread: set[int]) -> bool:
 
 
 def _from_any_json(text: str, count: int) -> list[ScoredDoc]:
-    """Return what the first JSON value says, or each of the smallest ones where together they say more.
+    """Return the judgements of the first JSON value, or those of all innermost values if they are more.
 
-    They do where a value is on each line, where a list has no end, and where a comma is missing.
+    They are more if each line has a value, if a list has no end, or if a comma is missing.
     """
     first = list(_from_json(find_json(text), count))
     pieces = [match[0] for match, _ in zip(_SMALLEST.finditer(text), range(10 * max(count, 0)), strict=False)]
@@ -208,7 +205,7 @@ def _columns(cells: list[str]) -> tuple[int, int] | None:
 
 _MARKUP = re.compile(r"[*_`|]+")
 
-# A number on the next line is a score only if it stands there alone: it may be the number of the next item of a list.
+# A number on the next line is a score only if it is alone there: else it may number the next item of a list.
 _BEFORE_SCORE = r"(?:[^\S\n]|[:=(\[\"'])*(?:\n\s*(?=-?\d[\d.,/%]*[^\S\n]*(?:\n|\Z)))?"
 
 _LABELLED = re.compile(

@@ -1,4 +1,4 @@
-"""Reads what a model made of an answer when it was shown further passages: nothing, more of it, or it anew."""
+"""Reads a model's revision of an answer after further passages: no change, an addition, or a new answer."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ def read_revision(reply: str, previous: str) -> tuple[Action, str]:
         previous: The answer so far.
 
     Returns:
-        `keep` and nothing; `add` and those of its sentences that the answer does not have; `revise` and the whole reply
-        where it repeats a sentence of the answer and leaves out another. Never raises.
+        `keep` and nothing; `add` and the new sentences; or `revise` and the whole reply, if it repeats some sentences
+        of the answer and leaves out others. Never raises.
     """
     text = read_answer(reply)
     if label := _LABEL.match(text):
         text = text[label.end() :]
-    # A refusal of the new passages is no reason to give up what the former ones said.
+    # A refusal of the new passages does not invalidate the answer so far.
     if is_refusal(MARKER.sub("", text)) or not text.strip() or _KEEP.fullmatch(text):
         return "keep", ""
-    known, said = _said(previous), _said(text)
+    known, keys = _list_keys(previous), _list_keys(text)
     new = _new_sentences(previous, text)
     if not new:
         return "keep", ""
-    return ("revise", text.strip()) if known & said and known - said else ("add", new)
+    return ("revise", text.strip()) if known & keys and known - keys else ("add", new)
 
 
 def _new_sentences(previous: str, addition: str) -> str:
     """Return the sentences of a text that an answer does not have yet."""
-    there = _said(previous)
+    there = _list_keys(previous)
     new = []
     for sentence in _sentences(addition):
         key = _key(sentence)
@@ -57,18 +57,18 @@ def _new_sentences(previous: str, addition: str) -> str:
     return "".join(new).strip()
 
 
-def appended(previous: str, more: str) -> str:
-    """Return an answer with more behind it: a list and a table go on, other blocks stand by themselves."""
+def append_text(previous: str, more: str) -> str:
+    """Return an answer with an addition: lists and tables continue, other blocks are separated."""
     before = previous.rstrip()
-    return before + _gap(before, more) + more
+    return before + _choose_gap(before, more) + more
 
 
-def _said(text: str) -> set[str]:
+def _list_keys(text: str) -> set[str]:
     return {key for sentence in _sentences(text) if (key := _key(sentence))}
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text; markers behind a full stop belong to the sentence before."""
+    """Split a text; markers after a full stop belong to the sentence before."""
     cuts = [0]
     for start, end in spans(text)[1:]:
         marks = _LEADING.match(text, start, end)
@@ -77,13 +77,13 @@ def _sentences(text: str) -> list[str]:
 
 
 def _key(sentence: str) -> str:
-    """Return what a sentence says, whatever it cites; signs within it count, "-5" is not "5"."""
+    """Return a sentence in comparable form, without markers; signs within it count: "-5" is not "5"."""
     plain = " ".join(MARKER.sub(" ", sentence).casefold().split())
     return _BEFORE_STOP.sub("", plain).rstrip(_AROUND).removeprefix("- ").removeprefix("* ").strip()
 
 
-def _gap(before: str, after: str) -> str:
-    # A blank line would end a table, and set the items of a list apart.
+def _choose_gap(before: str, after: str) -> str:
+    # A blank line would end a table, and separate the items of a list.
     last, first = before.rpartition("\n")[2], after.partition("\n")[0]
     if any(kind.match(last) and kind.match(first) for kind in (_ITEM, _ROW)):
         return "\n"

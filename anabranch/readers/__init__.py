@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from anabranch.errors import MissingExtraError, ReadingError, SettingsError
-from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.corpus_marker import is_corpus, names_in
 from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
 from anabranch.readers.size_limit import limit_of
@@ -33,9 +32,7 @@ _BUILT_IN = {
     "anabranch.readers.markdown:read_markdown": ".md .markdown .mdx .qmd .rmd",
     "anabranch.readers.plain_text:read_text": ".txt .text .log",
     "anabranch.readers.html:read_html": ".html .htm .xhtml",
-    "anabranch.readers.csv:read_delimited": ".csv .tsv .tab",
     "anabranch.readers.jsonl:read_jsonl": ".jsonl .ndjson",
-    "anabranch.readers.code:read_code": " ".join(each for each in LANGUAGES if each not in {".json", ".xml"}),
     "anabranch.readers.json_records:read_json": ".json",
 }
 

@@ -35,7 +35,7 @@ def decode(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
     return data.decode(name, errors="replace"), notes
 
 
-def cleaned(text: str, notes: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+def clean_text(text: str, notes: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return a decoded text without invisible characters, and a note on how many there were beside the others."""
     text, hidden = clean_counted(text)
     return text, (*notes, f"invisible characters were removed ({hidden})") if hidden else notes

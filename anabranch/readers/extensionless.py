@@ -6,18 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.errors import ReadingError
-from anabranch.readers.code import read_code
-from anabranch.readers.code_languages import LANGUAGES_BY_NAME
-from anabranch.readers.document import PLAIN, Document, ReadOptions
+from anabranch.readers import READERS
+from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
 from anabranch.readers.encoding import codec_of
 from anabranch.readers.plain_text import read_text
 from anabranch.readers.size_limit import limited
 
 _SAMPLE = 1 << 16
+CODE_NAMES = frozenset({
+    "brewfile", "containerfile", "dockerfile", "gemfile", "gnumakefile", "jenkinsfile", "justfile", "makefile",
+    "procfile", "rakefile", "vagrantfile",
+})  # fmt: skip
+"""Files that are code without an extension, lower case."""
 
 
 @limited(1 << 25)
-def read_extensionless(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document]:
+def read_extensionless(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield the document of a text; code is told by its name, or by its first line (`#!`).
 
     Raises:
@@ -30,5 +34,5 @@ def read_extensionless(path: Path, source: str, options: ReadOptions = PLAIN) ->
     except ReadingError as error:
         msg = f"{source!r} has no extension and holds no text."
         raise ReadingError(msg, reason="unsupported", hint="Give it the extension of its kind.") from error
-    is_code = path.name.lower() in LANGUAGES_BY_NAME or head.startswith(b"#!")
-    yield from (read_code if is_code else read_text)(path, source, options)
+    is_code = path.name.lower() in CODE_NAMES or head.startswith(b"#!")
+    yield from (READERS.get(".sh") if is_code else read_text)(path, source, options)

@@ -26,7 +26,7 @@ from anabranch.readers.document import (
 )
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.landmarks import main_content
-from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
+from anabranch.readers.merged_cells import TableCell, lay_out, under_spans
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.table_blocks import table_parts
 from anabranch.readers.visible_nodes import BLOCKS, Visible
@@ -154,7 +154,7 @@ class _Page:
                     tags[-1].append(item)
             elif item.name in BLOCKS and rows and rows[-1]:
                 rows[-1][-1] += " "
-        return laid_out(
+        return lay_out(
             [
                 TableCell(squeeze(text), _span(tag, "colspan"), _span(tag, "rowspan"))
                 for text, tag in zip(row, cells, strict=True)

@@ -75,13 +75,13 @@ def record_parts(text: str, source: str) -> Iterator[Document | Failure]:
     """Yield the documents of a JSON list whose records are as those lines are, under the same rules."""
     try:
         # Read again, by the stricter rules: of two `access` lists nobody can say which was meant.
-        found = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+        found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys)
     except ValueError as error:
-        raise ReadingError(f"{source!r} cannot be obeyed: {error}.", reason="broken") from error
+        raise ReadingError(f"{source!r} is not valid: {error}.", reason="broken") from error
     inner = found if isinstance(found, list) else next(each for each in found.values() if isinstance(each, list))
     for number, record in enumerate(inner, start=1):
         try:
-            yield _of_record(_cleaned(record), source, number)
+            yield _document_of_record(_clean_record(record), source, number)
         except ValueError as error:
             yield Failure(f"{source}:{number}", "broken", squeeze(str(error)))
 
@@ -92,10 +92,14 @@ def document_of(line: str, source: str, number: int) -> Document:
     Raises:
         ValueError: It is none.
     """
-    return _of_record(_cleaned(json.loads(line, parse_constant=_refuse, object_pairs_hook=_once)), source, number)
+    return _document_of_record(
+        _clean_record(json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys)),
+        source,
+        number,
+    )
 
 
-def _of_record(record: Json, source: str, number: int) -> Document:
+def _document_of_record(record: Json, source: str, number: int) -> Document:
     if not isinstance(record, dict):
         raise ValueError(f"expected an object with a text, not {type(record).__name__}")  # noqa: TRY004
     key = _key(record, number)
@@ -113,11 +117,11 @@ def _of_record(record: Json, source: str, number: int) -> Document:
     )
 
 
-def _refuse(constant: str) -> float:
+def _refuse_constant(constant: str) -> float:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Clean the names of keys and refuse one given twice: of two `access` lists, nobody can say which was meant."""
     # Cleaned first: two names that differ in an invisible character are one to whoever reads them.
     named = {clean(name): value for name, value in pairs}
@@ -142,12 +146,12 @@ def _string(record: dict[str, Any], name: str) -> str:
     return value
 
 
-def _cleaned(value: Json) -> Json:
-    """Return a JSON value with every string in it cleaned; `_once` has cleaned the names of keys."""
+def _clean_record(value: Json) -> Json:
+    """Return a JSON value with every string in it cleaned; `_refuse_repeated_keys` has cleaned the names of keys."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [_clean_record(item) for item in value]
     if isinstance(value, dict):
-        return {name: _cleaned(item) for name, item in value.items()}
+        return {name: _clean_record(item) for name, item in value.items()}
     return value

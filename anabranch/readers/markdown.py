@@ -20,7 +20,7 @@ from anabranch.readers.document import (
     titles,
     with_heading,
 )
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.frontmatter import FrontMatter, front_matter
 from anabranch.readers.html import visible_text
 from anabranch.readers.size_limit import MOST_TEXT_BYTES, limited
@@ -57,7 +57,7 @@ def read_markdown(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[D
     Raises:
         ReadingError: `empty`, `broken` (binary data, or an `access` that is no list of tags) or `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     front = front_matter(_ESM.sub("", text) if path.suffix.lower() == ".mdx" else text)
     written = markdown_blocks(front.body)[0]
     blocks = (Block(front.unread), *written) if front.unread else written
@@ -91,7 +91,7 @@ def _access(front: FrontMatter, source: str) -> tuple[str, ...]:
     try:
         return tuple(dict.fromkeys(tag for each in given for tag in access_tags(each)))
     except ValueError as error:
-        msg = f"the front matter of {source!r} cannot be obeyed: {error}."
+        msg = f"The front matter of {source!r} is not valid: {error}."
         raise ReadingError(msg, reason="broken", hint="Write it like this: access: [staff, board]") from error
 
 

@@ -25,7 +25,7 @@ class TableCell(NamedTuple):
     down: int = 1
 
 
-def laid_out(rows: Iterable[Iterable[TableCell]]) -> list[list[str | None]]:
+def lay_out(rows: Iterable[Iterable[TableCell]]) -> list[list[str | None]]:
     """Return the cells in their columns; what spans rows stands in each, and None continues the cell to its left."""
     table: list[list[str | None]] = []
     down: dict[int, tuple[int, str | None]] = {}  # by column, the last row of the cell that spans it, and its text
@@ -127,7 +127,7 @@ class MergedCells:
         """Take note of a cell that spans the rows up to `last`."""
         self._open[column] = (last, text)
 
-    def over(self, row: Mapping[int, str], number: int) -> dict[int, str]:
+    def fill_spans(self, row: Mapping[int, str], number: int) -> dict[int, str]:
         """Return a row, by column, with what the cells above it show in it too; only if it has a cell of its own."""
         if not row:
             return {}

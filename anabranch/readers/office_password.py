@@ -1,33 +1,19 @@
-"""Open office files that a password protects, with those that were given for the run."""
+"""Take the protection off office files, with the passwords that were given."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from anabranch.errors import MissingExtraError, ReadingError
-from anabranch.readers.zip_container import MOST_UNPACKED, is_compound, protected
+
+MOST_UNPACKED = 1 << 30  # as large as a file may be that is not packed
+
+# What a compound file begins with: old office files, encrypted ones, messages of Outlook.
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
-@contextmanager
-def opened_with_password(path: Path, source: str, passwords: Sequence[str]) -> Iterator[Path]:
-    """Yield the file, or a copy of it that is not protected any more and is deleted at the end of the block.
-
-    Raises:
-        ReadingError: `encrypted` when no password that was given opens it.
-        MissingExtraError: Passwords were given for a protected file, and the extra `passwords` is not installed.
-    """
-    if not passwords or not is_compound(path):
-        yield path  # its reader says what it is
-        return
-    with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
-        copy = Path(folder) / path.name
-        yield copy if decrypted(path, copy, source, passwords) else path
-
-
-def decrypted(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> bool:
+def decrypt(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> bool:
     """Write the file without its protection; False where it has none.
 
     Raises:
@@ -56,4 +42,18 @@ def decrypted(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> 
             if copy.stat().st_size > MOST_UNPACKED:
                 raise ReadingError(f"{source!r} is too large once it is decrypted.", reason="too_large")
             return True
-    raise protected(source, "and none that was given opens it")
+    raise password_error(source, "and none that was given opens it")
+
+
+def is_compound(path: Path) -> bool:
+    """Tell whether a file is a compound one: an old office file, an encrypted one, a message of Outlook."""
+    with path.open("rb") as file:
+        return file.read(len(OLE)) == OLE
+
+
+def password_error(
+    source: str, tried: str = "", hint: str = "Give it with --password, or save a copy without a password."
+) -> ReadingError:
+    """Return the error for a file that needs a password; `tried` says what came of those that were given."""
+    msg = f"{source!r} is protected by a password{f', {tried}' if tried else ''}."
+    return ReadingError(msg, reason="encrypted", hint=hint)

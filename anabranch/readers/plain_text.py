@@ -10,7 +10,7 @@ from pathlib import Path
 from anabranch.readers.dehyphenation import join_all, vocabulary
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import MOST_TEXT_BYTES, limited
 from anabranch.text.line_starts import entry_kinds, line_kind
 
@@ -36,10 +36,10 @@ def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
         ReadingError: `empty`, `broken` (binary data) or `encoding`.
     """
     text, notes = decode(path.read_bytes(), source)
-    text, notes = cleaned(_SOFT_BREAK.sub("", text), notes)
+    text, notes = clean_text(_SOFT_BREAK.sub("", text), notes)
     # By its file's name, whatever its chapters are called: the first of them names itself and not the whole.
     is_log = path.suffix.lower() == ".log"
-    parts = paragraphs(text) if is_log else unwrapped(text)
+    parts = paragraphs(text) if is_log else unwrap(text)
     yield one_document(source, path, _headed(parts, is_log=is_log), {"format": "text"}, path.stem, notes)
 
 
@@ -49,7 +49,7 @@ def paragraphs(text: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def unwrapped(text: str) -> list[str]:
+def unwrap(text: str) -> list[str]:
     """Return the paragraphs of `text` with the line breaks undone that a fixed width forced.
 
     A break was forced when the next word would not have fitted on its line; the width is that of the longest lines.

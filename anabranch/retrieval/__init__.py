@@ -9,10 +9,10 @@ from anabranch.registry import Registry
 from anabranch.types import Arm
 
 if TYPE_CHECKING:
-    # It takes seconds to import, which whoever reads the settings has no use for.
+    # It takes seconds to import, and reading the settings does not need it.
     from langchain_core.retrievers import BaseRetriever
 
-# Retrievers of other packages: a class, or a function, that makes one and takes nothing.
+# Retrievers of other packages: a class or a function that makes one without arguments.
 RETRIEVERS: Registry[Callable[[], BaseRetriever]] = Registry("retriever", {})
 
 CORPUS_RETRIEVERS: tuple[str, ...] = get_args(Arm)

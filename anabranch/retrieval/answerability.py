@@ -1,11 +1,10 @@
-"""Is there evidence? A judgement from retrieved scores alone; it asks for a second search, and refuses no question.
+"""Judges from retrieved scores alone whether there is evidence; may ask for a second search but refuses no question.
 
-Two features, because each is blind where the other sees: the best cosine of the question (a question on another subject
-has no near passage), and how much of what the question asks about occurs together in one passage, weighted by how rare
-each word is. A logistic model makes one confidence of them; `evals/calibration.md` has its weights, and
-what it is worth on each collection when fitted on the others.
-Neither feature tells well an unanswerable question on the corpus's own topic from an answerable one; that is what
-`grade: llm` is for.
+Two features complement each other: the best cosine of the question (a question on another subject has no near passage),
+and how much of what the question asks about occurs together in one passage, weighted by how rare each word is. A
+logistic model turns them into one confidence; `evals/calibration.md` has its weights and its quality on each
+collection when fitted on the others. Neither feature separates well an unanswerable question on the corpus's own
+topic from an answerable one; that is what `grade: llm` is for.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from typing import Literal
 
 Verdict = Literal["enough", "thin", "nothing"]
 
-# Embedders whose cosines the weights are for; those of another model lie elsewhere, and count for nothing here.
+# Embedders that the weights were fitted for; cosines of other models have another scale and are ignored.
 CALIBRATED = frozenset({"onnx:all-MiniLM-L6-v2-int8-dynamic"})
 BIAS = -4.64
 # Log-odds that there is evidence: the best cosine, and the share of the question's words in one passage.
 WEIGHTS: Mapping[str, float] = {"dense": 5.16, "covered": 4.37}
-# The same where there is no cosine to go by.
+# The same without a cosine.
 WORDS_BIAS, WORDS_WEIGHT = -3.37, 7.04
-# Confidence from which there is no second search.
+# From this confidence on, there is no second search.
 SURE = 0.3
-# Confidence under which a reader is told that the passages match weakly: there is more likely no answer in them.
+# Below this confidence, the answer says that the passages match weakly: an answer is unlikely.
 WEAK = 0.5
-# Idf given to a term that the corpus does not know at all: as telling as a very rare one.
+# Idf of a term that the corpus does not hold: that of a very rare one.
 RARE = 6.0
 # Coverage of a question of stop words alone: neither for nor against.
 WORDLESS = 0.5
@@ -40,9 +39,9 @@ class EvidenceJudgement:
 
     Attributes:
         verdict: 'enough' to answer, 'thin' where another search may find more, 'nothing' where no passage was found.
-        reasons: For people.
+        reasons: The reasons, for people.
         missing: The question's terms that no passage has.
-        confidence: That there is evidence, 0 to 1.
+        confidence: Probability that there is evidence, 0 to 1.
         covered: Share of the question's words in one passage, weighted by rarity.
     """
 
@@ -62,7 +61,7 @@ def term_coverage(
     """
     needed = [term for term in terms if term in found or term not in light]
     terms = needed if any(term not in light for term in terms) else terms
-    # In a small corpus no term is very rare, and one that is unknown must not outweigh all the others together.
+    # In a small corpus no term is very rare, and an unknown one must not outweigh all others together.
     unknown = min(RARE, max((idf[term] for term in terms if term in idf), default=RARE))
     weights = {term: max(idf.get(term, unknown), 0.1) for term in terms}
     total = sum(weights.values())
@@ -96,21 +95,21 @@ def judge(
     missing = tuple(dict.fromkeys(term for term in terms if term not in anywhere))
     if not passages:
         return EvidenceJudgement("nothing", ("no passage was found",), missing)
-    # Words scattered over passages that have nothing to do with each other are no evidence; together in one they are.
+    # Words scattered over unrelated passages are no evidence; together in one passage they are.
     covered = max(term_coverage(terms, passage, idf, light) for passage in passages) if terms else WORDLESS
     said = [f"one passage holds {covered:.0%} of the question's words, weighted by rarity"] if terms else []
     if cosine is not None:
-        said.append(f"the nearest passage has a likeness in meaning of {cosine:.2f} of 1")
+        said.append(f"closest passage: cosine {cosine:.2f}")
     sure = confidence(cosine=cosine, covered=covered)
     said.append(f"confidence {sure:.2f}")
     return EvidenceJudgement("enough" if sure >= SURE else "thin", tuple(said), missing, sure, covered)
 
 
-def either(alone: EvidenceJudgement, together: EvidenceJudgement) -> EvidenceJudgement:
-    """Judge a question that may be meant alone or together with the one before it, when nothing says which.
+def judge_either(alone: EvidenceJudgement, together: EvidenceJudgement) -> EvidenceJudgement:
+    """Judge a question that may or may not continue the previous one.
 
-    The evidence is what there is for it alone or, where that is more, the mean of both in log-odds: the question before
-    it was answered, so what it asked for is evidence only as far as this question's own words are found as well.
+    The evidence is that of the question alone or, if higher, the mean of both in log-odds: the previous question was
+    answered, so its words alone are no evidence for this one.
     """
     odds = [math.log(each.confidence / (1 - each.confidence)) for each in (alone, together) if each.confidence]
     sure = 1.0 / (1.0 + math.exp(-sum(odds) / 2)) if len(odds) == 2 else 0.0

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from anabranch.errors import CorpusDamagedError, SettingsError
 
-# One score for a parent, from those of the candidates inside it.
+# Computes a parent's score from those of the candidates inside it.
 Aggregate = Callable[[Sequence[float]], float]
 DEFAULT_GAP = 1
 
@@ -25,7 +25,7 @@ class MergedPassage:
 
     Attributes:
         id: The chunk to read.
-        score: Of the candidates it stands for, the best one's where nothing else was asked for.
+        score: The best score of its candidates, unless another rule was given.
         because: The candidates it stands for, sorted; empty for a gap that was filled in.
     """
 
@@ -36,12 +36,12 @@ class MergedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What merging made of the candidates.
+    """The result of merging.
 
     Attributes:
         results: Best first, equal scores by id; no passage lies inside another.
         parents: Ids of the passages that replaced retrieved children, sorted.
-        filled: Ids of the passages that nobody retrieved, taken in because both neighbours were, sorted.
+        filled: Ids of the passages that were filled in between retrieved neighbours, sorted.
         missing: Parents that are gone or out of the caller's scope, so that their children stay, sorted.
     """
 
@@ -61,12 +61,12 @@ class _Branch:
 
 @dataclass(slots=True)
 class _Room:
-    """Tokens that may still come in."""
+    """The tokens that may still be added."""
 
     left: float
 
     def take(self, tokens: int) -> bool:
-        """Take some of it, if there are so many left."""
+        """Take tokens, if enough are left."""
         if tokens > self.left:
             return False
         self.left -= max(tokens, 0)

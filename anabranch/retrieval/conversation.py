@@ -1,7 +1,7 @@
-"""Follow-up questions: what a conversation adds to the last question.
+"""Follow-up questions: adds the context of a conversation to the last question.
 
-With a chat model the question is condensed from a short transcript, and its reply is held to what was asked; without
-one, the question is searched for alone and together with the question before it.
+With a chat model the question is condensed from a short transcript, and the reply is checked against what was asked;
+without one, the question is searched for alone and together with the previous question.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from anabranch.retrieval.question_words import has_subject
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.language import language_of
 
-# Characters of an answer, or of a question, that are read again.
+# Most characters of an earlier answer or question.
 MAX_ANSWER_CHARS = 600
 
-# How a model repeats the last line of `transcript`, which is in English.
+# Matches a repetition of the last line of `transcript`.
 _ENGLISH_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
 _MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
 _WRAPPING = " \t\"'`*“”"
-# Share of the words of a question that its rewriting keeps, and of its own words that were said before.
+# Least share of the question's words that a rewriting keeps, and of its words that were mentioned before.
 _KEPT = 0.5
 
 
@@ -33,14 +33,14 @@ class ConversationTurn:
     answer: str
 
 
-def recent(turns: Sequence[ConversationTurn], budget: int, count: Callable[[str], int]) -> list[ConversationTurn]:
+def recent_turns(turns: Sequence[ConversationTurn], budget: int, count: Callable[[str], int]) -> list[ConversationTurn]:
     """Return the last turns that fit a budget, oldest first.
 
     Returns:
-        The newest turns, without gaps; of the newest its question alone where its answer does not fit, or nothing.
+        The newest turns, without gaps; only the question of the newest turn if its answer does not fit.
     """
     kept: list[ConversationTurn] = []
-    # The newest first: what a follow-up means is nearly always the turn before.
+    # Newest first: a follow-up nearly always refers to the previous turn.
     for turn in reversed(turns):
         cost = count(_lines(turn))
         if cost > budget:
@@ -72,7 +72,7 @@ def _short(text: str) -> str:
 
 
 def condense_reply(reply: str, question: str, turns: Sequence[ConversationTurn] = ()) -> str:
-    """Return a question that stands alone, from what a model made of a follow-up.
+    """Return a standalone question from a model's reply to a follow-up.
 
     A reply is refused when it is empty, has several lines or a link, is far longer than a question, answers instead of
     asking, or brings in a number, or mostly words, that nobody mentioned; then it is what `follow_up` makes. One that
@@ -94,7 +94,7 @@ def condense_reply(reply: str, question: str, turns: Sequence[ConversationTurn] 
 def _may_be_question(text: str, question: str) -> bool:
     if not text or len(text) > 300 + 3 * len(question) or strip_links(text) != text:
         return False
-    # A model that answers instead of rewriting would have its invention searched for.
+    # If a model answers instead of rewriting, its invention would be searched for.
     return not (question.rstrip().endswith("?") and text.endswith("."))
 
 
@@ -120,14 +120,14 @@ def _is_other(text: str, source: str) -> bool:
 def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
     """Return the question with the one before it in front: what it may be about, in any language.
 
-    Whether it is about that, nobody can tell without a model, so it is searched for alone as well. A question before
-    it that has no subject either, "And in 2020?", is passed over.
+    Without a model nobody knows whether it continues the previous one, so it is searched for alone as well. A previous
+    question without a subject, "And in 2020?", is skipped.
     """
-    # A few short questions do not tell their language, but what was answered does.
+    # Short questions do not reveal their language, but the answers do.
     language = language_of(" ".join([question, *(f"{turn.question} {turn.answer}" for turn in turns)]), "english")
     asked = [turn.question for turn in turns if has_subject(turn.question, language)]
     before = (asked or [turn.question for turn in turns] or [""])[-1].strip()[:MAX_ANSWER_CHARS]
-    # Asked again word for word, the question would only weigh twice.
+    # A question repeated word for word would only count twice.
     if not before or before.casefold() == question.strip().casefold():
         return question
     return f"{before} {question.strip()}"

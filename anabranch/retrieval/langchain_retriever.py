@@ -25,15 +25,15 @@ MAX_CHARS = 4_000
 
 @lru_cache(maxsize=32)
 def installed_retriever(name: str) -> BaseRetriever:
-    """Return the retriever that an installed package adds under that name, made once for this process.
+    """Return the retriever that an installed package adds under that name, made once per process.
 
     Raises:
-        SettingsError: There is none, or what its package names makes no retriever of LangChain.
+        SettingsError: There is none, or its package does not make a LangChain retriever.
     """
     retriever = RETRIEVERS.get(name)()
     if not isinstance(retriever, BaseRetriever):
-        msg = f"The package that adds the retriever {name!r} makes no retriever of LangChain but {retriever!r}."
-        raise SettingsError(msg, hint="Its entry point names a subclass of langchain_core's BaseRetriever.")
+        msg = f"The package that adds the retriever {name!r} returns {retriever!r}, which is not a LangChain retriever."
+        raise SettingsError(msg, hint="Its entry point must name a subclass of langchain_core's BaseRetriever.")
     return retriever
 
 
@@ -44,12 +44,12 @@ async def external_lists(
 
     Returns:
         One ranked list per query (scores are 1/rank: LangChain retrievers give none; empty for a query that failed),
-        the chunks they name, and what failed.
+        the chunks they name, and the errors.
 
     Raises:
-        Exception: What the first query raised, where every one of them failed.
+        Exception: The error of the first query, if every query failed.
     """
-    # Together with what fails: one query that times out must not cost the others their passages.
+    # Collect the errors: one query that times out must not cost the others their passages.
     results = await asyncio.gather(*(retriever.ainvoke(text) for text in texts), return_exceptions=True)
     failed = [result for result in results if isinstance(result, Exception)]
     if failed and len(failed) == len(results):
@@ -58,7 +58,7 @@ async def external_lists(
     lists: list[RankedList] = []
     for documents in results:
         if isinstance(documents, BaseException) and not isinstance(documents, Exception):
-            raise documents  # somebody ends the run
+            raise documents  # the run is being cancelled
         found = [] if isinstance(documents, Exception) else [_chunk(document, name) for document in documents[:k]]
         ids = list(dict.fromkeys(chunk.chunk_id for chunk in found if chunk.text))
         chunks |= {chunk.chunk_id: chunk for chunk in found if chunk.text}
@@ -74,7 +74,7 @@ async def external_lists(
 def _chunk(document: LangChainDocument, name: str) -> Chunk:
     text = clean(document.page_content).strip()[:MAX_CHARS]
     source = str(document.metadata.get("source") or document.id or name)
-    # The same passage for two queries has to be one id, or fusion could not see that it was found twice.
+    # A passage found by two queries needs one id, so that fusion can see it.
     digest = hashlib.sha256(f"{name}\0{source}\0{text}".encode()).hexdigest()[:16]
     return Chunk(
         chunk_id=f"{name}:{digest}",

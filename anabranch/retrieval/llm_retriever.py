@@ -1,7 +1,7 @@
-"""The LLM-only retriever: the chat model reads a small corpus, all of it, and chooses what helps.
+"""The LLM-only retriever: the chat model reads a small corpus whole and chooses the passages that help.
 
 Without summaries it reads every passage, batch by batch. Where documents have a summary (the field `summary` of their
-metadata) it first chooses documents by them, and then reads the passages of those alone, the best document first.
+metadata) it first chooses documents by summary, and then reads only their passages, the best document first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ask = Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[Judgements | None]]
 
 # Texts in one call.
 BATCH = 20
-# Of one search, so that a corpus of thousands of passages is refused and not read at its owner's cost.
+# Calls in one search, so that a corpus of thousands of passages is refused instead of read at its owner's cost.
 MOST_CALLS = 20
 
 
@@ -38,14 +38,14 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
     """Return the passages that the model says help, by relevance in (0, 10], equal relevance in document order.
 
     Raises:
-        SettingsError: The scope holds more than `reach` allows, or the store does not list its documents; nothing was
-            asked then.
+        SettingsError: The scope holds more than `reach` allows, or the store does not list its documents; no call was
+            made.
         ModelError: Every call failed, or no reply could be read.
     """
     if not isinstance(corpus, Outlines):
         msg = "The retriever 'llm' reads a corpus document by document, and its store does not list them."
-        raise SettingsError(msg, hint="Leave it out of `retrievers`.")
-    # One more than may be read: that is enough to tell that there is more.
+        raise SettingsError(msg, hint="Remove it from `retrievers`.")
+    # Ask for one more than may be read, which shows whether there are more.
     most = reach.batch * reach.calls
     documents = [one for one in await corpus.outlines(scope, most + 1) if one.leaves]
     passages = sum(one.leaves for one in documents)
@@ -54,10 +54,10 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
         used = -(-len(documents) // reach.batch)
         if used >= reach.calls:
             raise _too_large(f"{len(documents):,} documents or more", reach)
-        documents = await _chosen(corpus, scope, documents, ask, reach.batch)
+        documents = await _choose(corpus, scope, documents, ask, reach.batch)
         most = reach.batch * (reach.calls - used)
         if sum(one.leaves for one in documents) > most:
-            note_failure(f"of the documents it chose, it read the first {most:,} passages")
+            note_failure(f"it read only the first {most:,} passages of the documents it chose")
     elif passages > most:
         raise _too_large(f"{passages:,} passages or more", reach)
     chunks = await _passages(corpus, scope, documents, most)
@@ -67,7 +67,7 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
     return RankedList(ids=[chunks[place].chunk_id for place in places], scores=[scores[place] for place in places])
 
 
-async def _chosen(corpus: Outlines, scope: Scope, documents: Sequence[Outline], ask: Ask, batch: int) -> list[Outline]:
+async def _choose(corpus: Outlines, scope: Scope, documents: Sequence[Outline], ask: Ask, batch: int) -> list[Outline]:
     """Return the documents that help, best first, by their summary, or by the first passage of one without."""
     bare = [one.doc_id for one in documents if not one.summary]
     firsts = {doc_id: ids[0] for doc_id, ids in (await corpus.leaves(bare, scope, 1)).items()}
@@ -81,7 +81,7 @@ async def _chosen(corpus: Outlines, scope: Scope, documents: Sequence[Outline], 
 
 
 async def _passages(corpus: Outlines, scope: Scope, documents: Sequence[Outline], most: int) -> list[Chunk]:
-    # The best document first, so that what the bound leaves out is of the last ones.
+    # The best document first, so that the bound cuts off the last ones.
     by_document = await corpus.leaves([one.doc_id for one in documents], scope, most)
     ids = [leaf for one in documents for leaf in by_document.get(one.doc_id, [])][:most]
     found = await corpus.chunks(ids, scope)
@@ -104,7 +104,7 @@ async def _scores(texts: Sequence[str], ask: Ask, batch: int) -> dict[int, float
 def _too_large(size: str, reach: Reach) -> SettingsError:
     most = reach.batch * reach.calls
     return SettingsError(
-        f"The retriever 'llm' reads at most {most:,} texts for a question, {reach.calls} calls of {reach.batch}, and "
-        f"what is searched has {size}.",
+        f"The retriever 'llm' reads at most {most:,} texts for a question ({reach.calls} calls of {reach.batch}), "
+        f"and the scope has {size}.",
         hint="Narrow it with filters, give the documents a `summary`, or use bm25 and dense.",
     )

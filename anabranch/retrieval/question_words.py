@@ -1,4 +1,4 @@
-"""The words of a question that evidence can have, spelt as they were searched for."""
+"""The words of a question to look for in evidence, as they were searched for."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
     from anabranch.store.protocol import CorpusReader
     from anabranch.types import Query
 
-# Kind of a query that is the question with the one before it; the question alone comes next.
+# Kind of a query that joins the question with the previous one; the question alone comes next.
 TOGETHER = "together"
 # The evidence score of such a question: the best cosine of the question alone.
 ALONE = "dense_alone"
-# Kind of the question with words corrected that no passage has; a person's own words are searched for as well.
+# Kind of the question with corrected spelling; the original words are searched for as well.
 SPELLING = "spelling"
-# The same where nothing was misspelt, and the documents have another form of the word: it is no correction, so that
-# neither people nor models are told of it.
+# Kind of the question with other forms of its words, as in the documents: not a correction, so neither people nor
+# models see it.
 FORM = "form"
 
 WORD = re.compile(r"\w[\w'’.,-]*\w|\w")
-"""A word of a question, as it is written."""
+"""Matches a word of a question as it is written."""
 
 _LETTERS = re.compile(r"\w+")
 
 
 def list_queries(queries: Sequence[Query]) -> list[str]:
-    """Return the queries that people and models are told of."""
+    """Return the queries that people and models see."""
     return [query["text"] for query in queries if query["kind"] != FORM]
 
 
 def find_own_words(question: str, queries: Sequence[Query]) -> dict[str, str]:
-    """Return the words of the question with other forms in it, each with the reader's; nothing where there is none."""
+    """Return the other word forms that were searched for, each with the word of the question."""
     asked = WORD.findall(question)
     searched = [WORD.findall(query["text"]) for query in queries if query["kind"] == FORM]
-    # One word was put in the place of one.
+    # Replacements are word for word.
     return {word: own for words in searched if len(words) == len(asked) for word, own in zip(words, asked, strict=True)}
 
 
@@ -52,7 +52,7 @@ def respell_question(question: str, queries: Sequence[Query]) -> str:
 async def map_terms(corpus: CorpusReader, question: str) -> dict[str, str]:
     """Return the analysed terms of a question, each with its word.
 
-    Left out are its stop words where the corpus is of another language, whose analyser keeps them.
+    Omits stop words of the question's language if the corpus's analyser keeps them.
     """
     words = WORD.findall(question)
     read = list(zip([word.lower() for word in words], words, await corpus.analyse(words), strict=True))
@@ -66,9 +66,9 @@ def find_light_terms(words: Mapping[str, str], question: str, language: str = "e
     """Return the terms of the words that may be in any question of its language, such as "get".
 
     Args:
-        words: Of the question, by term.
-        question: As it was searched for.
-        language: Taken where the question is too short to tell its own.
+        words: The question's words by term.
+        question: The question as it was searched for.
+        language: The language if the question is too short to detect one.
     """
     known = LIGHT.get(language_of(question, language), frozenset())
     return frozenset(term for term, word in words.items() if fold_word(word) in known)

@@ -1,7 +1,7 @@
-"""Corrects words of a question that no passage has, by the words that passages have.
+"""Corrects words of a question that no passage has to words that passages have.
 
-One letter more, less, other or swapped with its neighbour, as Damerau (1964) found of four in five misspellings; or a
-word written as two, "skijoring" for "ski-joring". Only words in what the caller may read are taken, and only from
+One letter more, less, other or swapped with its neighbour, which Damerau (1964) found in four of five misspellings; or
+two words written as one, "skijoring" for "ski-joring". Only words in what the caller may read are taken, and only from
 passages in the question's language: "muss" is German, and no misspelt English "miss".
 """
 
@@ -16,17 +16,17 @@ from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
 from anabranch.text.language import language_of
 from anabranch.text.scripts import main_script
 
-# Letters of a word that is corrected: every shorter one has neighbours, and all those of a longer one take seconds.
+# Lengths of words to correct: shorter ones all have neighbours, and those of longer ones take seconds.
 LEAST, LONGEST = 4, 40
 LEAST_PART = 3
-# Words of a question that are corrected.
+# Most words to correct in a question.
 MOST = 3
-# Candidates for a word, most frequent first, whose language is looked at, and passages that tell it of each.
+# Most candidates per word whose language is checked, most frequent first, and passages that show it.
 CANDIDATES, PASSAGES = 8, 3
 _WORD = re.compile(r"[^\W_]+")
 # Codes and abbreviations, "CHEK2" and "OPMLs", have neighbours that are something else.
 _CODE = re.compile(r".*\d|.+[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
-# Accents are folded by the analyser. A script without an alphabet here is corrected by its own letters alone.
+# The analyser folds accents. Other scripts use only the letters of the word itself.
 _ALPHABETS = {
     "Latin": "abcdefghijklmnopqrstuvwxyz",
     "Cyrillic": "абвгдежзийклмнопрстуфхцчшщъыьэюя",
@@ -34,8 +34,8 @@ _ALPHABETS = {
 }
 
 
-async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[str, str]:
-    """Return what each misspelt word of the question was likely meant to be; nothing where none is near.
+async def correct_words(corpus: CorpusReader, question: str, scope: Scope) -> dict[str, str]:
+    """Return the likely meaning of each misspelt word of the question.
 
     Of several candidates in its language the one that most passages have, by inverse document frequency. Nothing is
     corrected in a question that does not tell its language.
@@ -48,7 +48,7 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
     analysed = await corpus.analyse(words)
     known = await corpus.idf(words, scope)
     absent = [word for word, terms in zip(words, analysed, strict=True) if terms and known.keys().isdisjoint(terms)]
-    # A word that the embedder's vocabulary has as a whole is spelt rightly: the documents are about something else.
+    # A word in the embedder's vocabulary is spelt correctly: the documents are about something else.
     tokens = await asyncio.to_thread(corpus.embedder.count, absent) if absent else []
     unknown = [word for word, count in zip(absent, tokens, strict=True) if count > 1]
     found = {word: await _candidates(corpus, word, scope) for word in unknown[:MOST]}
@@ -57,15 +57,15 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
     return {word: near[0] for word, near in fitting.items() if near}
 
 
-def respelled(question: str, words: Mapping[str, str]) -> str:
-    """Return a question with words put in the place of others, as `corrected` gives them."""
+def replace_words(question: str, words: Mapping[str, str]) -> str:
+    """Return a question with the replacements of `correct_words`."""
     return _WORD.sub(lambda found: words.get(found[0], found[0]), question)
 
 
 def other_forms(question: str, words: Mapping[str, str]) -> set[str]:
-    """Return those of some corrected words that are spelt rightly, in another form than the documents have.
+    """Return the corrected words that were spelt correctly, in another form than in the documents.
 
-    Told by the stemmer of the question's language: that of the corpus knows no endings but its own.
+    Uses the stemmer of the question's language, for that of the corpus knows only its own endings.
     """
     language = language_of(question)
     from anabranch.text.analyzer import analyser
@@ -78,7 +78,7 @@ async def _candidates(corpus: TermStatistics, word: str, scope: Scope) -> list[s
     near = [each for each in dict.fromkeys(neighbours(word.lower())) if _begins_like(each, word.lower())]
     pairs = list(splits(word.lower()))
     texts = [*near, *(part for pair in pairs for part in pair)]
-    # In the caller's scope: a word of documents that they may not read would give it away.
+    # Search in the caller's scope: a suggestion must not reveal a word of hidden documents.
     idf = await corpus.idf(texts, scope)
     terms = dict(zip(texts, await corpus.analyse(texts), strict=True))
     each = ((_rating([text], terms, idf), text) for text in near)
@@ -91,7 +91,7 @@ async def _candidates(corpus: TermStatistics, word: str, scope: Scope) -> list[s
 
 
 async def _languages(corpus: TermStatistics, words: Iterable[str], scope: Scope) -> dict[str, str]:
-    """Return the language of the passages that hold each of some words; empty where they do not tell it."""
+    """Return the language of the passages that hold each word; empty if it is uncertain."""
     asked = list(words)
     lists = await corpus.search("bm25", asked, PASSAGES, scope) if asked else []
     chunks = await corpus.chunks([chunk_id for found in lists for chunk_id in found["ids"]], scope)

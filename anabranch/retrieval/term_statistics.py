@@ -1,4 +1,4 @@
-"""How rare words are and where they occur, from the store if it knows, else as well as can be told without it."""
+"""How rare words are and where they occur, from the store if it knows, else estimated."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
 async def idf_of(corpus: CorpusReader, words: Sequence[str], scope: Scope) -> dict[str, float]:
     """Return the inverse document frequency of each analysed term of `words` that the corpus holds.
 
-    Of a store without `TermStatistics` all terms get 1, and the step says so: a common word counts
-    like a rare one then.
+    If the store lacks `TermStatistics`, all terms get 1 and the step counts as degraded: common words count like rare
+    ones.
     """
     if isinstance(corpus, TermStatistics):
         return await corpus.idf(words, scope)
-    note_failure("the store does not tell how rare words are: all of them count the same")
+    note_failure("the store does not report word rarity: all words count the same")
     return {term: 1.0 for terms in await corpus.analyse(words) for term in terms}
 
 
@@ -24,7 +24,7 @@ async def occurring_in(
     corpus: CorpusReader, words: Sequence[str], ids: Sequence[str], scope: Scope
 ) -> dict[str, frozenset[str]]:
     """Return which analysed terms of `words` each of these leaves has; those that are gone or hidden are absent."""
-    # From the index where there is one: analysing every passage again takes as long as the search.
+    # Use the index if there is one: analysing every passage again takes as long as the search.
     if isinstance(corpus, TermStatistics):
         return await corpus.occurring(words, ids, scope)
     found = await corpus.chunks(ids, scope)

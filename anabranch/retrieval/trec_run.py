@@ -1,4 +1,4 @@
-"""TREC run files, by which other programs score a search.
+"""TREC run files, which other programs use to score a search.
 
 A run file has lines of `qid Q0 docid rank score tag`, one ranked document each. Evaluators disagree on what orders a
 run: trec_eval and pytrec_eval ignore the rank and sort by score, held in 32 bits, ties by document id. So a run is
@@ -42,7 +42,7 @@ def run_lines(query: str, ranked: Iterable[tuple[str, float]]) -> Iterator[str]:
     check_query_id(query)
     previous = np.float32(np.inf)
     for rank, (document, given) in enumerate(ranked, start=1):
-        # trec_eval holds scores in 32 bits: two that differ in 64 would tie there, and be ordered by id.
+        # trec_eval uses 32 bits: scores that differ only in 64 would tie and be ordered by id.
         score = min(np.float32(given), np.nextafter(previous, np.float32(-np.inf), dtype=np.float32))
         previous = score
         yield f"{query} Q0 {document_id(document)} {rank} {np.format_float_positional(score, unique=True)} {TAG}"
@@ -56,5 +56,5 @@ def check_query_id(query: str) -> None:
 
 
 def document_id(document: str) -> str:
-    """Return a document id as a run holds it: as it is, unless it has white space."""
+    """Return a document id for a run file, with white space encoded."""
     return _UNSAFE.sub(lambda found: quote(found[0]), document) if _SPACE.search(document) else document

@@ -1,4 +1,4 @@
-"""Takes keys out of what a server says: some repeat the request that they refuse, with what it was signed with."""
+"""Removes keys from a server's messages: some servers repeat the refused request, with its key."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic import BaseModel, SecretStr
 GONE = "***"
 
 LEAST = 8
-"""Characters of a variable's value below which it is no key: "x" would be taken out of every word."""
+"""Least characters of a variable's value to be a key: "x" would be removed from every word."""
 
 _NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)\Z")
 _QUOTED = r"""["']?\s*[:=]\s*["']?"""
-# Where requests are signed: headers, query strings, the user in an address.
+# The places of keys in requests: headers, query strings, the user in an address.
 _SIGNED = (
     re.compile(
         rf"""((?:authorization|api[-_]?key){_QUOTED})(?:(?:bearer|basic|token)\s+)?[^\s"',;}}]+""", re.IGNORECASE
@@ -30,11 +30,10 @@ def redacted(text: str, sent: Iterable[str] = ()) -> str:
     """Return a text without keys.
 
     Args:
-        text: What a server or its client said.
-        sent: Keys that the request was signed with; those of the environment go in any case, as does everything that
-            stands where requests are signed.
+        text: A message of a server or its client.
+        sent: Keys of the request. Keys in the environment, and text in the usual places of keys, are always removed.
     """
-    # Looked up each time: programs put keys into their environment while they run.
+    # Looked up each time, because programs set keys while they run.
     known = {value for name, value in os.environ.items() if _NAMES.search(name.upper()) and len(value) >= LEAST}
     # The longest first, because one key may be the beginning of another.
     for key in sorted({*known, *filter(None, sent)}, key=len, reverse=True):

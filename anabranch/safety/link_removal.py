@@ -1,21 +1,21 @@
-r"""Makes what a model wrote harmless to show: no link, no picture, no HTML, no invisible character, no nonce.
+r"""Makes a model's text harmless to show: no link, no picture, no HTML, no invisible character, no nonce.
 
-An answer that was steered by an instruction inside a passage could carry what it read to a stranger's server in the
-address of a picture (the EchoLeak class of attack), so nothing that a Markdown renderer would make a link, a picture or
-a tag of leaves, with raw HTML switched on or off.
+An instruction inside a passage could make an answer send what it read to a stranger's server, in the address of a
+picture (the EchoLeak class of attack). So nothing remains that a Markdown renderer, with or without raw HTML, would
+turn into a link, a picture or a tag.
 
-Three passes, each over what the one before left:
+Three passes, each over the result of the one before:
 
-1. Entities become the characters that they stand for, and what nobody can see goes, as it does in documents.
-2. Links are reduced to their text, pictures go, addresses are replaced. This is for the reader; it recognises what it
-   knows and guarantees nothing.
-3. A blank breaks whatever could still be live: `](`, `]:` (no definition without it), a `<` before anything that can
-   begin a tag or an autolink, an entity, `://`, `//host`, `www.`. This is the guarantee. It tells no good tags from bad
-   ones and needs not know where a line, a quotation or a block of code begins, on which renderers differ; a blank
-   reads right in all of them (`vector< int>`), and any beginning of a text that is clean is clean as well.
+1. Entities become characters, and invisible characters are removed, as in documents.
+2. Links are reduced to their text, pictures are removed, addresses are replaced. This is for the reader, without a
+   guarantee.
+3. A blank breaks what could still be live: `](`, `]:` (no definition without it), a `<` before anything that can begin
+   a tag or an autolink, an entity, `://`, `//host`, `www.`. This is the guarantee. It does not depend on where a line,
+   a quotation or a block of code begins, on which renderers differ; a blank is readable everywhere (`vector< int>`),
+   and any beginning of a clean text is clean, too.
 
-Citation markers such as [1] or [2][3] stay. Whatever is looked for has a largest length, so that a streamed answer
-holds back only a little.
+Citation markers such as [1] or [2][3] stay. All patterns have a bounded length, so that a stream holds back only a
+little.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ NO_NONCE = "\N{HORIZONTAL ELLIPSIS}"
 """Stands for the nonce of an envelope; nothing joins with it."""
 
 _CONTEXT = 8
-"""Characters that a pass looks back at, and more."""
+"""At least as many characters as a pattern looks back at."""
 
 _ENTITY = r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{0,31});"
 _HALF_ENTITY = r"&#?[a-z0-9]{0,32}\Z"
 
 _TEXT = r"(?:[^\[\]\n]|\[[^\[\]\n]{0,80}+\]){0,200}+"
 _TARGET = r"(?:[^()\n]|\([^()\n]{0,100}+\)){0,400}+"
-# The same, not possessive: before Python 3.11.5 a possessive group goes wrong where its last round fails (gh-106052).
+# Not possessive: before Python 3.11.5, possessive groups have a bug (gh-106052).
 _HALF_TEXT, _HALF_TARGET = _TEXT.removesuffix("+"), _TARGET.removesuffix("+")
 _ADDRESS = r"[!#-;=?-\[\\^_a-~]*"
 _SCHEME = r"[a-z][a-z0-9+.-]{0,29}"
 _AUTO = r"<(?:https?|ftp|mailto|javascript|vbscript|data|file):[^<>\s]{0,400}"
-# A browser takes any number of slashes, either way round, after these (WHATWG URL: special schemes). A backslash may
-# stand before a sign without being seen.
+# After these, browsers accept any number of slashes or backslashes (WHATWG URL: special schemes). Markdown hides a
+# backslash before a sign.
 _SPECIAL = r"(?:https?|ftp|wss?|file)"
 _WWW = r"(?<![^\W_])www(?=\\?\.[a-z0-9])"
 _HALF_WWW = r"(?<![^\W_])ww?w?\\?\.?\Z"
 _BEGINS_ADDRESS = rf"(?:{_SCHEME}\\?:\\?/\\?/|{_SPECIAL}\\?:[/\\]|{_WWW})"
 
 _LOCAL = r"[a-z0-9.!#$%&'*+/=?^_`{|}~-]"
-"""What may stand before the @ of an address in angle brackets."""
+"""Characters before the @ of an address in angle brackets."""
 _AFTER_SPECIAL = r"(?:(?<=http)|(?<=https)|(?<=ftp)|(?<=ws)|(?<=wss)|(?<=file))"
 
 _NUMBERS = re.compile(r"\[?\s*\d+(?:\s*,\s*\d+)*\s*\]?")
@@ -63,14 +63,14 @@ _TITLED = re.compile(r"\s*<?[^\s<>]*>?(?:\s+[\"'(].*)?\s*", re.DOTALL)
 
 
 def strip_links(text: str) -> str:
-    """Return text that shows the same in every Markdown renderer and leads nowhere.
+    """Return text that is harmless in every Markdown renderer.
 
     Args:
         text: Markdown of any origin.
 
     Returns:
         The text without links, pictures, HTML and invisible characters; doing it again changes nothing, and each
-        beginning of it is as harmless. Never raises.
+        beginning of it is harmless, too. Never raises.
     """
     for rule in _RULES:
         text = rule.whole(text)
@@ -78,13 +78,13 @@ def strip_links(text: str) -> str:
 
 
 class LinkFilter:
-    """`strip_links` for text that comes in pieces: what may be the beginning of a link waits for the rest."""
+    """`strip_links` for text that comes in pieces: a possible beginning of a link is held back."""
 
     def __init__(self) -> None:
         self._passes = [_Pass(rule) for rule in _RULES]
 
     def feed(self, piece: str) -> str:
-        """Take the next piece, return what can be shown now."""
+        """Take the next piece; return what can be shown."""
         for each in self._passes:
             piece = each.feed(piece)
         return piece
@@ -93,14 +93,14 @@ class LinkFilter:
         """Return what was held back."""
         shown = ""
         for each in self._passes:
-            # What one pass held back has to go through those after it.
+            # Text held back by one pass goes through the passes after it.
             shown = each.feed(shown) + each.finish()
         return shown
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What one pass looks for, what may still become that when more text comes, and what it puts in its place."""
+    """A pattern, the unfinished beginnings of its matches, and its replacement."""
 
     found: re.Pattern[str]
     unfinished: re.Pattern[str]
@@ -120,13 +120,13 @@ class _Pass:
 
     def feed(self, piece: str) -> str:
         self._text += piece
-        return self._show(self._settled())
+        return self._show(self._find_stable_end())
 
     def finish(self) -> str:
         return self._show(len(self._text))
 
-    def _settled(self) -> int:
-        """Return up to where nothing can change any more, whatever comes next."""
+    def _find_stable_end(self) -> int:
+        """Return the end of the text that can no longer change, whatever comes next."""
         waiting = self._rule.unfinished.search(self._text, self._done)
         for match in self._rule.found.finditer(self._text, self._done):
             if not waiting or waiting.start() <= match.start():
@@ -144,32 +144,32 @@ class _Pass:
             parts += [self._text[start : match.start()], self._rule.replacement(match)]
             start = match.end()
         parts.append(self._text[start:end])
-        # Patterns look behind them, at what was shown already.
+        # Kept for the look-behinds of the patterns.
         keep = max(end - _CONTEXT, 0)
         self._text, self._done = self._text[keep:], end - keep
         return "".join(parts)
 
 
-def _decoded(match: re.Match[str]) -> str:
+def _decode(match: re.Match[str]) -> str:
     return visible(_character(match[0]))
 
 
 def _character(text: str) -> str:
-    """Return what an entity stands for; anything else, and a name that is none (`&x;` in C), as it is."""
-    # Names by the table: `html.unescape` takes the beginning of one for all of it, and makes "¬ify;" of "&notify;".
+    """Return the characters of an entity; other text, such as `&x;` in C, unchanged."""
+    # Names from the table, because `html.unescape` also replaces beginnings, and makes "¬ify;" of "&notify;".
     return html.unescape(text) if text.startswith("&#") else html5.get(text.removeprefix("&"), text)
 
 
-def _for_reading(match: re.Match[str]) -> str:
+def _make_readable(match: re.Match[str]) -> str:
     return REMOVED if match["link"] is None else _link_text(match)
 
 
 def _link_text(match: re.Match[str]) -> str:
-    """Return the words of a link, nothing for an image; a citation marker keeps its brackets."""
+    """Return the words of a link, nothing for a picture; a citation marker keeps its brackets."""
     text, target = match["text"], match["target"]
     if match[0].startswith("!"):
         return ""
-    # A picture may stand inside a link, with an address of its own.
+    # A link may contain a picture with its own address.
     inner = _READABLE.whole(text)
     is_marker = _NUMBERS.fullmatch(text) is not None
     if not _TITLED.fullmatch(target) or (is_marker and not _ADDRESS_MARK.search(target)):
@@ -177,7 +177,7 @@ def _link_text(match: re.Match[str]) -> str:
     return f"[{inner}]" if is_marker and not inner.startswith("[") else inner
 
 
-def _broken(match: re.Match[str]) -> str:
+def _break_link(match: re.Match[str]) -> str:
     whole = match[0]
     if match["nonce"] is not None:
         return NO_NONCE if is_nonce(whole) else whole
@@ -189,7 +189,7 @@ def _broken(match: re.Match[str]) -> str:
 _VISIBLE = _Rule(
     found=re.compile(rf"{_ENTITY}|\r\n?|[^\t\n\r -~]+", re.IGNORECASE),
     unfinished=re.compile(rf"{_HALF_ENTITY}|\r\Z", re.IGNORECASE),
-    replacement=_decoded,
+    replacement=_decode,
 )
 
 _READABLE = _Rule(
@@ -206,7 +206,7 @@ _READABLE = _Rule(
         rf"|{_SCHEME}(?:\\?:?|\\?:\\?/?\\?)\Z|{_HALF_WWW}",
         re.IGNORECASE,
     ),
-    replacement=_for_reading,
+    replacement=_make_readable,
 )
 
 _HARMLESS = _Rule(
@@ -227,8 +227,8 @@ _HARMLESS = _Rule(
         r"|(?<![a-z0-9])[0-9a-f]{1,16}\Z",
         re.IGNORECASE,
     ),
-    replacement=_broken,
+    replacement=_break_link,
 )
 
-# In this order: entities may spell a link, and what is left of one may be the beginning of another.
+# In this order, because entities may spell a link, and the rest of a link may begin another.
 _RULES = (_VISIBLE, _READABLE, _HARMLESS)

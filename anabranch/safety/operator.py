@@ -1,4 +1,4 @@
-"""What the operator of the process sets, and no caller can: secrets, and what callers may not choose."""
+"""The operator's settings of a process, which callers cannot change: secrets and locks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PREFIX = "ANABRANCH_"
 
 @cache
 def environment() -> Mapping[str, str]:
-    """Return the `ANABRANCH_` variables by their names in small letters, without the prefix.
+    """Return the `ANABRANCH_` variables by lower-case name, without the prefix.
 
-    This is the one place where they are read, once per process: what is set later counts for nothing.
+    They are read here alone, once per process: later changes have no effect.
     """
     found = {name.upper(): value for name, value in os.environ.items()}
     return MappingProxyType(
@@ -32,13 +32,12 @@ def environment() -> Mapping[str, str]:
 
 
 def set_variables(values: Mapping[str, str]) -> None:
-    """Put what a command line chose in the place of variables, for this process and those that it starts.
+    """Set variables from a command line, for this process and those that it starts.
 
     Args:
-        values: By their names in small letters, without the prefix.
+        values: The values by lower-case name, without the prefix.
     """
     os.environ.update({f"{PREFIX}{name.upper()}": value for name, value in values.items()})
-    # What was read before is remembered for good.
     environment.cache_clear()
 
 
@@ -46,26 +45,22 @@ class Operator(BaseModel):
     """What this process allows its callers.
 
     Attributes:
-        lock: Names of Context fields that a caller may not set; their values come from the environment alone.
-        unlock: Names of Context fields that a caller may set though a server that tells its callers apart keeps those
-            of their kind to itself (`anabranch.safety.reach`).
-        ingest_root: Folder that the ingest graph may read from, relative to where the process started; None for nothing
-            but what its callers have sent.
-        data: Where `anabranch serve` keeps conversations: a folder, or the address of a PostgreSQL database; None:
-            beside the corpus.
-        auth: File that says who may use this server (`anabranch_server.identity`); None where one person uses it alone.
+        lock: Names of Context fields that a caller may not set; their values come from the environment.
+        unlock: Names of Context fields that users may set, though such fields are locked (`anabranch.safety.reach`).
+        ingest_root: Folder that the ingest graph may read, relative to where the process started; None: only uploads.
+        data: Where `anabranch serve` keeps conversations: a folder or a PostgreSQL address; None: beside the corpus.
+        auth: File with the users of this server (`anabranch_server.identity`); None without authentication.
         audit: File of the audit log (`anabranch.identity.audit_log`); None for none.
-        audit_questions: Whether it holds the words of questions.
-        feedback: Where feedback is kept if the page is served by another LangGraph server: a folder, or the address of
-            a PostgreSQL database; None: nowhere.
+        audit_questions: Whether the audit log holds the words of questions.
+        feedback: Where another LangGraph server keeps feedback: a folder or a PostgreSQL address; None: nowhere.
         base_url: The model server that `base_url_key` is for.
         replicas: Folder for copies of published corpora.
-        replica_poll: Seconds after which a published corpus is looked at again.
-        replica_age: Seconds for which a copy answers that could not be compared with what is published.
-        base_url_key: Key for it; read where it is used and nowhere else, never part of state, repr or logs.
+        replica_poll: Seconds after which a published corpus is checked for changes.
+        replica_age: Seconds for which a copy may answer without a check.
+        base_url_key: Key for `base_url`; never part of state, repr or logs.
     """
 
-    # Without the input, among which a key may be.
+    # Inputs are hidden, because one may be a key.
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     lock: tuple[str, ...] = ()
@@ -79,29 +74,29 @@ class Operator(BaseModel):
     base_url: str | None = None
     replicas: Annotated[str, PLACE] = ".anabranch/replicas"
     replica_poll: Annotated[float, Field(ge=0)] = 30.0
-    # A revoked tag counts nowhere after this time and the time between two publications: a quarter of an hour is long
-    # enough for a store that is restarted, and short enough to be waited for.
+    # A revoked tag has no effect after this time and the time between two publications. A quarter of an hour is long
+    # enough to restart a store, and short enough to wait for.
     replica_age: Annotated[float, Field(gt=0)] = 900.0
     base_url_key: SecretStr | None = None
 
     @field_validator("lock", "unlock", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
-        # A variable has text alone.
+        # Variables hold text.
         return json.loads(value) if isinstance(value, str) else value
 
 
 def operator() -> Operator:
-    """Return what the environment says.
+    """Return the operator's settings from the environment.
 
     Raises:
-        SettingsError: A variable cannot be read; a lock that cannot be read locks everybody out, rather than nobody.
+        SettingsError: A variable cannot be read; an unreadable lock must not leave everything open.
     """
     try:
         return Operator.model_validate(dict(environment()))
     except ValidationError as error:
         names = ", ".join(f"{PREFIX}{str(item['loc'][0]).upper()}" for item in error.errors(include_input=False))
-        msg = f"The environment of this process cannot be used: {names}."
+        msg = f"These environment variables cannot be used: {names}."
         raise SettingsError(
             msg,
             hint="ANABRANCH_LOCK and ANABRANCH_UNLOCK are lists written as JSON, such as "
@@ -110,7 +105,7 @@ def operator() -> Operator:
 
 
 def own_places() -> tuple[str, ...]:
-    """Return the files, folders and addresses that are the operator's own: no caller is given what is there."""
+    """Return the operator's own files, folders and addresses, whose content no caller may get."""
     own = operator()
     return tuple(place for name in fields_with(Operator, PLACE) if (place := getattr(own, name)))
 
@@ -120,9 +115,9 @@ _as_operator: ContextVar[bool] = ContextVar("anabranch_as_operator", default=Fal
 
 @contextmanager
 def as_operator() -> Iterator[None]:
-    """Act as the person who owns this machine: within it nobody is asked who they are, though ANABRANCH_AUTH is set.
+    """Act as the operator, without authentication even if ANABRANCH_AUTH is set.
 
-    The command line does so: whoever can start it can read the corpus's files as well.
+    The command line does so, because whoever can start it can read the corpus's files, too.
     """
     token = _as_operator.set(True)
     try:
@@ -132,17 +127,17 @@ def as_operator() -> Iterator[None]:
 
 
 def needs_identity() -> bool:
-    """Tell whether a run has to say who asks.
+    """Tell whether a run needs an authenticated user.
 
-    Set and empty counts as set: a variable that somebody forgot to fill in must not open a server to everybody.
+    An empty ANABRANCH_AUTH counts as set, so that a forgotten value does not open a server to everybody.
     """
     return operator().auth is not None and not _as_operator.get()
 
 
 def key_for(base_url: str | None) -> str | None:
-    """Return the operator's key for a model server, None for any other than the operator's own.
+    """Return the operator's key for the operator's model server, None for any other.
 
-    An address may come from a caller, and the key must not follow it there. OPENAI_API_KEY never does.
+    An address may come from a caller, who must not get the key. OPENAI_API_KEY is never sent to a `base_url`.
     """
     own = operator()
     if own.base_url_key is None or own.base_url is None or base_url is None:

@@ -1,7 +1,7 @@
-"""Prompts of a user's own that say where passages, question and earlier answer stand, as LlamaIndex's templates do.
+"""A user's prompts with placeholders for passages, question and earlier answer, like LlamaIndex's templates.
 
-A prompt without a placeholder is an instruction, and the program arranges the rest. Only the names below are places:
-`str.format` would also read the braces of whatever is put in, and those of JSON in the prompt.
+A prompt without a placeholder is an instruction. Only the names below are placeholders: `str.format` would also read
+the braces of inserted text, and those of JSON in the prompt.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 from anabranch.safety.prompt_envelope import DATA
 
-# Doubled braces are braces, as for `str.format`: templates hold examples of JSON.
+# Doubled braces are plain braces, as for `str.format`.
 _PLACE = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 
 _READING = ("context_str", "query_str")
@@ -28,20 +28,20 @@ PLACES: dict[str, tuple[str, ...]] = {
 """The placeholders of the prompt of each step."""
 
 _OPTIONAL = frozenset({"num_queries"})
-# The tutorial on query fusion writes the one, those on synthesis the other.
+# LlamaIndex's tutorials use both names.
 _ALIASES = {"query": "query_str"}
 
 
 def is_template(prompt: str) -> bool:
-    """Tell whether a prompt says by a placeholder where something stands."""
+    """Tell whether a prompt has a placeholder."""
     return _PLACE.search(prompt) is not None
 
 
 def checked_prompt(step: str, prompt: str) -> str:
-    """Return the prompt of a step as it is.
+    """Return the prompt of a step unchanged.
 
     Raises:
-        ValueError: It has a placeholder that the step does not know, lacks one that it needs, or shows passages twice.
+        ValueError: It has an unknown placeholder, lacks a needed one, or has the passages twice.
     """
     known = PLACES[step]
     written = _PLACE.findall(prompt)
@@ -52,14 +52,14 @@ def checked_prompt(step: str, prompt: str) -> str:
     missing = [name for name in known if name not in found and name not in _OPTIONAL]
     if found and missing:
         raise ValueError(f"as a template it lacks {{{missing[0]}}}, known in the step {step!r}: {listed}")
-    # Windows are made as large as the model has room for once.
+    # A window fits the model's context only once.
     if found.count("context_str") > 1:
         raise ValueError("{context_str} stands in it more than once")
     return prompt
 
 
 def filled(template: str, **values: str) -> str:
-    """Return a template with its placeholders replaced, in one pass: what is put in is not looked at again."""
+    """Return a template with its placeholders replaced, in one pass: inserted text is not searched again."""
     return _PLACE.sub(lambda match: values.get(_ALIASES.get(match[1], match[1]), match[0]), template)
 
 
@@ -67,10 +67,9 @@ def messages(prompt: str, usual: str, *, guard: str = DATA, **values: str) -> tu
     """Return the system and the user message of a call.
 
     Args:
-        prompt: An instruction, which is the system message beside the `usual` user message, or a template, which
-            becomes the user message.
-        usual: The user message beside an instruction.
-        guard: The system message beside a template: a template says what is wanted, and not what passages may do.
-        values: By placeholder; passages in their envelope.
+        prompt: An instruction, which becomes the system message, or a template, which becomes the user message.
+        usual: The user message for an instruction.
+        guard: The system message for a template.
+        values: The values by placeholder; passages in their envelope.
     """
     return (guard, filled(prompt, **values)) if is_template(prompt) else (prompt, usual)

@@ -1,4 +1,4 @@
-"""Marks the settings by which somebody could reach more than documents, so that what locks them finds them by type."""
+"""Marks the settings with which a caller could reach more than documents, so that they can be locked."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pydantic import BaseModel
 
 @dataclass(frozen=True, slots=True)
 class ServerPlace:
-    """Marks a field that names a file, a folder or a database of the server, or shows where they are."""
+    """Marks a field that names or shows a file, a folder or a database of the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceAddress:
-    """Marks a field that says which machine or service is called, and by that what it costs."""
+    """Marks a field that chooses the called machine or service, and so the costs."""
 
 
 PLACE, ADDRESS = ServerPlace(), ServiceAddress()

@@ -1,1 +1,1 @@
-"""What other servers load of ours by name. `anabranch serve` itself is a plugin, in plugins/server."""
+"""Modules that other servers load by name. `anabranch serve` itself is a plugin, in plugins/server."""

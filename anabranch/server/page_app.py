@@ -1,6 +1,6 @@
 """The page for a LangGraph server, which its langgraph.json names: `"http": {"app": "anabranch.server.page_app:app"}`.
 
-The plugin `server` has it. Where that is not installed, the graphs are served without a page.
+The plugin `server` provides it. Without the plugin, the graphs are served without a page.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ def load_page() -> Any:  # noqa: ANN401  # an application of FastAPI or of Starl
     try:
         return SERVER_PARTS.get("page")
     except MissingExtraError as error:
-        # Each LangGraph server is made of Starlette; Anabranch alone does not need it.
+        # Every LangGraph server installs Starlette; Anabranch alone does not need it.
         from starlette.applications import Starlette
 
-        logging.getLogger(__name__).warning("There is no page: %s", error)
+        logging.getLogger(__name__).warning("The page is not available: %s", error)
         return Starlette()
 
 

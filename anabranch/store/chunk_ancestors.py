@@ -1,4 +1,4 @@
-"""What lies around passages that were found: their ancestors, and each ancestor's children in reading order."""
+"""The surroundings of found passages: their ancestors, and each ancestor's children in reading order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anabranch.types import Chunk
 
 @dataclass(frozen=True, slots=True)
 class Ancestry:
-    """The part of the chunk tree above some chunks, as far as their reader may see it.
+    """The part of the chunk tree above some chunks that the caller may see.
 
     Attributes:
         chunks: The chunks themselves and their ancestors, by id.
@@ -28,7 +28,7 @@ class Ancestry:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Tokens of each chunk, and of each of their siblings: what is left of the parent, in equal parts."""
+        """Tokens of the chunks and of their siblings; unknown siblings share the rest of the parent equally."""
         sizes = {chunk_id: chunk.tokens for chunk_id, chunk in self.chunks.items()}
         for parent, below in self.children.items():
             # A sibling that was not fetched has no known size; fetching every sibling of every hit would read most of a
@@ -40,7 +40,7 @@ class Ancestry:
 
 
 async def ancestry_of(corpus: CorpusReader, scope: Scope, chunks: Mapping[str, Chunk]) -> Ancestry:
-    """Fetch what lies above chunks, with two reads a level however many chunks there are.
+    """Fetch the ancestors of chunks, with two reads per level for any number of chunks.
 
     An ancestor that is gone, or that the scope does not let through, is left out.
     """

@@ -1,4 +1,4 @@
-"""Connections to the database of a corpus for those who only read it."""
+"""Read-only connections to the database of a corpus."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from anabranch.store.schema import checked_version
 
 
 @contextmanager
-def reading(folder: Path, hint: str = SAVE) -> Iterator[sqlite3.Connection]:
-    """Lend a connection to a corpus for one look: all that is read is of one moment, whatever is written meanwhile.
+def open_for_reading(folder: Path, hint: str = SAVE) -> Iterator[sqlite3.Connection]:
+    """Lend a connection for one read transaction: it sees one moment, whatever is written meanwhile.
 
     Raises:
         CorpusDamagedError: The database cannot be read, or is of another version.
     """
     try:
-        with closing(read_only(folder / DATABASE)) as connection:
+        with closing(connect_read_only(folder / DATABASE)) as connection:
             connection.execute("BEGIN")
             checked_version(connection)
             yield connection
@@ -33,34 +33,34 @@ def reading(folder: Path, hint: str = SAVE) -> Iterator[sqlite3.Connection]:
 
 
 class Connections:
-    """Lends connections for one read transaction each, to any thread; they are opened as they are needed, and kept."""
+    """Lends connections to any thread, one read transaction each; opens them on demand and keeps them."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder of the corpus."""
         self._database = folder / DATABASE
-        # A path does not tell that another corpus was put in its place; SQLite would go on reading the old file, and
-        # the index would be of other documents than the text.
+        # If another corpus replaces this one, SQLite goes on reading the old file, and index and text no longer match;
+        # the path alone does not show that.
         self._file = _identity(self._database)
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
-        # Handles are dropped by whoever forgets them last, in any thread; nobody could say when to close.
+        # The last user drops a handle, in any thread, so nobody knows when to close it.
         weakref.finalize(self, _close_all, self._idle)
 
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection for one read transaction: all that is read in it is of one moment.
+        """Lend a connection for one read transaction, which sees one moment.
 
         Raises:
             CorpusNotFoundError: The corpus is not there any more, or another one is in its place.
             CorpusDamagedError: The database cannot be read.
         """
         if self._file is None or _identity(self._database) != self._file:
-            raise self._gone()
+            raise self._corpus_missing()
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         try:
-            connection = connection or read_only(self._database)
-            # All rows of one answer have to be of one moment: between two statements a writer may replace a document.
+            connection = connection or connect_read_only(self._database)
+            # Without a transaction, a writer may replace a document between two statements of one answer.
             connection.execute("BEGIN")
             yield connection
             connection.execute("COMMIT")
@@ -70,7 +70,7 @@ class Connections:
             if not isinstance(error, sqlite3.DatabaseError):
                 raise
             if not self._database.exists():
-                raise self._gone() from error
+                raise self._corpus_missing() from error
             msg = f"{self._database} cannot be read: {error}"
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
         if isinstance(connection, _Unguarded):
@@ -79,8 +79,8 @@ class Connections:
         with self._lock:
             self._idle.append(connection)
 
-    def _gone(self) -> CorpusNotFoundError:
-        msg = f"The corpus at {self._database.parent} is not there any more."
+    def _corpus_missing(self) -> CorpusNotFoundError:
+        msg = f"The corpus at {self._database.parent} no longer exists."
         return CorpusNotFoundError(msg, hint="It was moved or removed: open it where it is now.")
 
 
@@ -93,10 +93,10 @@ def _identity(database: Path) -> tuple[int, int] | None:
 
 
 class _Unguarded(sqlite3.Connection):
-    """Takes no locks, so that what others write reaches it in pieces: good for one look, not to be kept."""
+    """Takes no locks, so it may see half of a write: use it once and do not keep it."""
 
 
-def read_only(database: Path) -> sqlite3.Connection:
+def connect_read_only(database: Path) -> sqlite3.Connection:
     """Open a database that this process must not change; the caller closes it.
 
     Raises:
@@ -106,15 +106,14 @@ def read_only(database: Path) -> sqlite3.Connection:
     uri = f"file:{quote(str(database))}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30, isolation_level=None)
     try:
-        # SQLite opens the file at the first statement and not before: what is wrong with it comes out here.
+        # SQLite opens the file at the first statement, so a damaged file raises here.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        # A folder that cannot be written to cannot hold the index of the write-ahead log. If there is something in that
-        # log, it must not be passed over.
+        # A read-only folder cannot hold the index of the write-ahead log. A log with content must not be skipped.
         if _has_log(database):
             msg = f"The log of {database} cannot be read: {error}."
-            hint = "It holds documents: open the corpus once where its folder can be written to and has room."
+            hint = "It holds documents: open the corpus once where its folder is writable and has room."
             raise OperationError(msg, hint=hint) from error
         return sqlite3.connect(
             f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None, factory=_Unguarded

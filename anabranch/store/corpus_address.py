@@ -12,12 +12,12 @@ from urllib.request import url2pathname
 from anabranch.errors import SettingsError, UserError
 
 StrPath = str | os.PathLike[str]
-"""A path as a caller may write it."""
+"""A path, as callers pass it."""
 
 DEFAULT_CORPUS = ".anabranch/corpus"
 
-# Two letters at least: `C:` is a drive.
-# Before the @ of a host, or as a parameter.
+# At least two letters: `C:` is a drive.
+# A password stands before the @ of a host, or is a parameter.
 _PASSWORD = re.compile(r"(://[^/?#]*?:)[^@/?#]*(@)|([?&]password=)[^&#]*", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):(?!\\)", re.IGNORECASE)
 
@@ -30,7 +30,7 @@ def scheme_of(corpus: StrPath) -> str:
     Raises:
         UserError: It is neither text nor a path.
     """
-    path = _checked(corpus)
+    path = _check_path(corpus)
     found = _SCHEME.match(path) if isinstance(path, str) else None
     return found[1].lower() if found else "file"
 
@@ -41,13 +41,13 @@ def shown_address(corpus: StrPath) -> str:
 
 
 def read_only_error(corpus: StrPath) -> SettingsError:
-    """Return what is said to somebody who wants to change a published corpus, or needs its folder."""
-    hint = "Do it where the corpus is written, then publish it: anabranch corpus publish TARGET --corpus FOLDER"
+    """Return the error for changing a published corpus, or needing its folder."""
+    hint = "Change its source corpus, then publish it again: anabranch corpus publish TARGET --corpus FOLDER"
     return SettingsError(f"{shown_address(corpus)!r} is a published corpus, which can only be read.", hint=hint)
 
 
 def folder_of(corpus: StrPath) -> Path:
-    """Return the folder of a corpus that is one: a path as it is, or `file:PATH`.
+    """Return the folder of a corpus: a plain path, or `file:PATH`.
 
     Raises:
         UserError: It is neither text nor a path.
@@ -56,31 +56,31 @@ def folder_of(corpus: StrPath) -> Path:
     if (scheme := scheme_of(corpus)) == "s3":
         raise read_only_error(corpus)
     if scheme != "file":
-        msg = f"This works on the folder of a corpus; {shown_address(corpus)!r} is in a store of the kind {scheme!r}."
-        raise SettingsError(msg, hint=f"Give a folder; one of that name is written ./{shown_address(corpus)}")
+        msg = f"This needs a corpus in a folder; {shown_address(corpus)!r} is in a store of the kind {scheme!r}."
+        raise SettingsError(msg, hint=f"Give a folder; to name a folder like that, write ./{shown_address(corpus)}")
     if isinstance(corpus, str) and _SCHEME.match(corpus):
         # `file:` addresses are URLs: a blank in the path is %20, and a drive on Windows stands behind a slash.
         return Path(url2pathname(urlsplit(corpus).path))
     return Path(corpus)
 
 
-def paths_of(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
-    """Return them one by one, text as it is: that may be an address of the web.
+def list_paths(paths: StrPath | Iterable[StrPath]) -> list[Path | str]:
+    """Return the paths as a list; text stays as it is, for it may be a web address.
 
     Raises:
         UserError: One of them is neither text nor a path, or is empty.
     """
-    # Text is iterable, too: taken letter by letter, "notes" would become five paths.
-    many = given if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike) else [given]
-    return [path if isinstance(path, str) else Path(path) for path in map(_checked, many)]
+    # A string is iterable, so "notes" would become five paths.
+    many = paths if isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike) else [paths]
+    return [path if isinstance(path, str) else Path(path) for path in map(_check_path, many)]
 
 
-def _checked(path: StrPath) -> StrPath:
+def _check_path(path: StrPath) -> StrPath:
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
         msg = f"A path has to be text or a Path, not {type(text).__name__}: {text!r}."
-        raise UserError(msg, hint="Give one such path, or a list of them where several are taken.")
+        raise UserError(msg, hint="Give one path, or a list where several are allowed.")
     if not text:
-        # It would be the current folder, which is what an unset variable must not mean.
+        # An empty path means the current folder, which an unset variable must not.
         raise UserError("A path is empty.", hint="For the current folder, give '.'.")
     return path

@@ -21,7 +21,7 @@ from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.schema import prepare
 from anabranch.store.writer_protocol import FileRecord, WriteResult
 
-# What SQLite and its driver say of a value: text that is no Unicode, a number or a text that is too large.
+# SQLite and its driver raise these for a value: text that is not Unicode, or a number or text that is too large.
 _NO_ROW = (UnicodeEncodeError, OverflowError, sqlite3.DataError)
 
 
@@ -40,12 +40,12 @@ class CorpusDatabase:
         self.connection = connection or sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
         try:
             self.connection.execute("PRAGMA journal_mode = WAL")
-            # In WAL mode only FULL syncs at each commit: what was committed outlives a power cut, too.
+            # In WAL mode only FULL syncs at each commit, so that a commit survives a power cut.
             self.connection.execute("PRAGMA synchronous = FULL")
-            # What was removed is overwritten, not only forgotten; not every build of SQLite does that by itself.
+            # Removed content must be overwritten; not every build of SQLite does that by default.
             self.connection.execute("PRAGMA secure_delete = ON")
             prepare(self.connection)
-            # On disk where it has to be: what a run has seen grows with the documents in one file.
+            # SQLite moves this table to disk if it grows large: it holds every document of a run.
             columns = "path TEXT, doc_id TEXT, PRIMARY KEY (path, doc_id)"
             self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS seen ({columns}) WITHOUT ROWID")
         except (sqlite3.DatabaseError, CorpusDamagedError) as error:
@@ -57,14 +57,14 @@ class CorpusDatabase:
 
     def close(self) -> None:
         """Close, moving what is in the log into the database file."""
-        # What finds no room there now is safe in the log.
+        # On a full disk, the content stays safe in the log.
         with suppress(sqlite3.DatabaseError):
             self.empty_log()
         self.connection.close()
 
     def empty_log(self) -> bool:
-        """Move what is in the log into the database file; False if somebody reads what is older for longer."""
-        # An export of a large corpus reads for minutes; whoever writes next to it does not have to wait for that.
+        """Move the log into the database file; False if a reader holds an older state for too long."""
+        # An export of a large corpus reads for minutes, and a writer need not wait for it.
         self.connection.execute("PRAGMA busy_timeout = 1000")
         (busy, *_) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         self.connection.execute("PRAGMA busy_timeout = 30000")
@@ -72,8 +72,8 @@ class CorpusDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[Callable[[], None]]:
-        """Commit all of it or nothing; whoever changes what searches see calls what this yields, which counts it."""
-        # IMMEDIATE takes the write lock now; a transaction that begins by reading can fail at its first write instead.
+        """Commit all of it or nothing; yields a function that counts a change of what searches see."""
+        # IMMEDIATE takes the write lock now; a deferred transaction can fail at its first write.
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield lambda: self.set_meta("changes", str(self.changes + 1))
@@ -144,7 +144,7 @@ class CorpusDatabase:
         """Drop vectors that no leaf has any more.
 
         Args:
-            everything: Look at every vector, not only at those that lost a leaf, and drop those of former embedders.
+            everything: Check every vector, not only those that lost a leaf, and drop those of former embedders.
         """
         used = "EXISTS (SELECT 1 FROM chunks c WHERE c.vector_key = vectors.vector_key)"
         with self.transaction():
@@ -204,13 +204,12 @@ class CorpusDatabase:
     def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
         """Replace documents, and record the files that are finished by them, all in one transaction.
 
-        A document that the database does not take costs itself: its former edition stays, and its file counts as not
-        read.
+        If the database rejects a document, its former edition stays, and its file counts as not read.
         """
         written = WriteResult({}, [])
         with self.transaction() as changing:
-            # Counted once for all: whoever compares the count only asks whether it is the same. It is also the birth of
-            # each document of the batch, and an index adds what was born after the count that it knows.
+            # One count for the whole batch, because readers only compare it for equality. It is also the birth of each
+            # document of the batch: an index adds documents born after the count that it knows.
             if batch:
                 changing()
             for grown in batch:
@@ -224,9 +223,8 @@ class CorpusDatabase:
         return written
 
     def _refusal(self, grown: Grown) -> str:
-        """Put a document in its place, or leave everything as it was and say why: what is wrong is its content."""
-        # Within the transaction of the batch: one document with a character that is no Unicode must not cost the
-        # others.
+        """Store a document, or change nothing and return why its content was rejected."""
+        # A savepoint: one document with invalid Unicode must not cost the others of its batch.
         self.connection.execute("SAVEPOINT document")
         try:
             self._replace(grown)
@@ -248,7 +246,7 @@ class CorpusDatabase:
             seen = "SELECT doc_id FROM temp.seen WHERE path = ?1"
             sql = f"DELETE FROM documents WHERE path = ?1 AND doc_id NOT IN ({seen})"  # noqa: S608  # a constant
             gone = self.connection.execute(sql, (record.path,)).rowcount
-        # What was seen of a finished file is forgotten: of a folder with a million files the table would only grow.
+        # Drop what was noted for a finished file, or the table grows with every file of a large folder.
         self.connection.execute("DELETE FROM temp.seen WHERE path = ?", (record.path,))
         return gone
 
@@ -266,8 +264,7 @@ class CorpusDatabase:
         names = ", ".join(facts)
         marks = ", ".join("?" * len(facts))
         fresh = ", ".join(f"{name} = excluded.{name}" for name in facts if name != "doc_id")
-        # Chunks first: an upsert is no delete, so the foreign key takes none away, and those of the former edition
-        # would stay beside the new ones.
+        # Delete the chunks first: an upsert does not trigger the foreign key's delete, so the old ones would stay.
         self.connection.execute("DELETE FROM chunks WHERE doc_id = ?", (facts["doc_id"],))
         self.connection.execute(
             f"INSERT INTO documents (born, {names}) VALUES (?, {marks}) "  # noqa: S608  # names of columns
@@ -293,8 +290,8 @@ class CorpusDatabase:
             changing()
             for doc_id in doc_ids:
                 of_file = "path = (SELECT path FROM documents WHERE doc_id = ?)"
-                # Without a hash it counts as changed. Otherwise the next run would take the file for unchanged, and
-                # what was removed by mistake would never come back from it.
+                # Without a hash the file counts as changed; otherwise a document removed by mistake would never come
+                # back.
                 self.connection.execute(f"UPDATE files SET sha256 = '' WHERE {of_file}", (doc_id,))  # noqa: S608
                 removed += self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,)).rowcount
         return removed

@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
-from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
+from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
 from anabranch.store.writer_protocol import CorpusWriter
 from anabranch.text.amounts import without_amounts
 
 EMBEDDED_LEAVES = 64
-"""In one call of the embedder, and then kept at once: a kill costs seconds of work, and no vector is paid for twice."""
+"""Leaves per call of the embedder. Each call's vectors are stored at once: a kill costs seconds, and no vector is paid
+for twice."""
 
 
 class CorpusEmbedder(NamedTuple):
-    """An embedder, and how it was asked for."""
+    """An embedder, with the settings that chose it."""
 
     model: Embedder
     spec: str
@@ -24,24 +25,23 @@ class CorpusEmbedder(NamedTuple):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a corpus keeps of it (`CorpusWriter.keep_meta`)."""
-        return {"embedder": self.model.name, "spec": settled_spec(self.spec), "base_url": self.base_url}
+        """The facts that a corpus keeps of its embedder (`CorpusWriter.keep_meta`)."""
+        return {"embedder": self.model.name, "spec": resolve_spec(self.spec), "base_url": self.base_url}
 
 
 def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> CorpusEmbedder:
-    """Return the embedder of a corpus; nothing is kept of it yet.
+    """Return the embedder of a corpus, without storing it yet.
 
     Args:
         writer: The corpus.
-        spec: The embedder as it was asked for; empty for the one the corpus has, or the bundled one in a new corpus.
-        base_url: The server that was asked for; None for the one the corpus has.
+        spec: The requested embedder; empty for that of the corpus, or the bundled one in a new corpus.
+        base_url: The requested server; None for that of the corpus.
 
     Raises:
         EmbedderMismatchError: The corpus holds documents of another one.
         SettingsError: There is no such embedder.
     """
-    # What was asked for goes before what the corpus has, so that asking for the wrong one is refused below and not
-    # passed over.
+    # The request comes before the corpus's own, so that a wrong request is refused below instead of ignored.
     spec = spec or writer.meta("spec") or DEFAULT_EMBEDDER
     url = base_url or writer.meta("base_url") or ""
     model = load_embedder(spec, url or None)
@@ -49,7 +49,7 @@ def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> Corpus
     # there is nothing to mix yet, so a first run that failed can be repeated with another embedder.
     if not writer.is_empty() and writer.meta("embedder") != model.name:
         msg = f"The corpus was made with the embedder {writer.meta('embedder')!r}, not {model.name!r}."
-        hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"
+        hint = f"Leave --embedder out, or embed it again: anabranch corpus rebuild --embedder {spec}"
         raise EmbedderMismatchError(msg, hint=hint)
     return CorpusEmbedder(model, spec, url)
 
@@ -58,13 +58,13 @@ def embedder_of_vectors(spec: str, base_url: str, name: str, *, where: str, hint
     """Load the embedder that vectors were made with; questions embedded by another one would find nothing.
 
     Raises:
-        EmbedderMismatchError: It cannot be had here, or is another one now.
+        EmbedderMismatchError: It is not available here, or has changed since.
     """
     try:
         embedder = load_embedder(spec, base_url or None)
-    except (SettingsError, OSError) as error:  # its folder may not be readable
+    except (SettingsError, OSError) as error:  # the folder may be unreadable
         why = error.message if isinstance(error, SettingsError) else str(error)
-        msg = f"The embedder {spec!r} of the corpus {where} cannot be had here: {why}"
+        msg = f"The embedder {spec!r} of the corpus {where} is not available here: {why}"
         raise EmbedderMismatchError(msg, hint=hint) from error
     if embedder.name != name:
         msg = f"The corpus {where} was made with the embedder {name!r}; here it is {embedder.name!r}."
@@ -73,7 +73,7 @@ def embedder_of_vectors(spec: str, base_url: str, name: str, *, where: str, hint
 
 
 def embed_missing(
-    writer: CorpusWriter, model: Embedder, texts: Iterable[str], told: Callable[[int], None] = lambda _: None
+    writer: CorpusWriter, model: Embedder, texts: Iterable[str], progress: Callable[[int], None] = lambda _: None
 ) -> None:
     """Embed the texts that have no vector yet; the vectors are kept as they come.
 
@@ -81,7 +81,7 @@ def embed_missing(
         writer: The corpus.
         model: Its embedder.
         texts: What is embedded of leaves (`anabranch.store.records.embedded_text`).
-        told: Told after each call how many texts it was of.
+        progress: Called with the number of texts after each call.
     """
     missing = writer.missing_vectors(list(texts), model.name)
     # Sorted by length: a batch is padded to its longest text.
@@ -89,4 +89,4 @@ def embed_missing(
     for start in range(0, len(keys), EMBEDDED_LEAVES):
         part = keys[start : start + EMBEDDED_LEAVES]
         writer.add_vectors(part, model.embed([without_amounts(missing[key]) for key in part]), model.name)
-        told(len(part))
+        progress(len(part))

@@ -1,11 +1,11 @@
-"""What the database of a corpus tells about itself, to whoever has a connection to it."""
+"""The facts that the database of a corpus holds about it."""
 
 from __future__ import annotations
 
 import sqlite3
 
 COPYING = "copy_of"
-"""Fact about a corpus that is a copy under way: where the other one is. Empty once the copy has been compared."""
+"""Fact about an unfinished copy: the address of its source. Empty once the copy has been compared."""
 
 
 def changes_in(connection: sqlite3.Connection) -> int:
@@ -18,7 +18,7 @@ def changes_in(connection: sqlite3.Connection) -> int:
     try:
         return int(row[0]) if row else 0
     except (TypeError, ValueError) as error:
-        raise sqlite3.DatabaseError("the count of changes is no number") from error
+        raise sqlite3.DatabaseError("the count of changes is not a number") from error
 
 
 def facts_in(connection: sqlite3.Connection) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The folder of a corpus: there already, made now, and what is said when the disk fails."""
+"""The folder of a corpus: finding and making it, and errors of its disk."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _OF_THE_DISK = {
 }  # fmt: skip
 
 
-def must_exist(corpus: StrPath) -> Path:
-    """Return the folder of a corpus; refuse one without a corpus, before anything is made in it.
+def require_corpus(corpus: StrPath) -> Path:
+    """Return the folder of a corpus; refuse a folder without one before creating anything in it.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
@@ -34,14 +34,16 @@ def must_exist(corpus: StrPath) -> Path:
         return folder
     if is_published(folder):
         raise read_only_error(corpus)
-    if _holds_others(folder):
-        raise CorpusNotFoundError(f"There is no corpus at {folder}, which holds other files.", hint=of_its_own(folder))
+    if _has_other_files(folder):
+        raise CorpusNotFoundError(
+            f"There is no corpus at {folder}, which holds other files.", hint=suggest_own_folder(folder)
+        )
     msg = f"There is no corpus at {folder}."
     raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shlex.quote(str(folder))}")
 
 
 def make_folder(corpus: StrPath) -> Path:
-    """Return the folder of a corpus, made where it is missing; nobody's documents shall lie among its files.
+    """Return the folder of a corpus, created if missing; it must not hold other files.
 
     Raises:
         UserError: It cannot be made, or holds other files and no corpus.
@@ -49,11 +51,11 @@ def make_folder(corpus: StrPath) -> Path:
     folder = folder_of(corpus)
     if is_published(folder):
         raise read_only_error(corpus)
-    if not (folder / DATABASE).exists() and _holds_others(folder):
+    if not (folder / DATABASE).exists() and _has_other_files(folder):
         msg = f"The folder {str(folder)!r} holds other files; a corpus needs a folder of its own."
-        raise UserError(msg, hint=of_its_own(folder))
+        raise UserError(msg, hint=suggest_own_folder(folder))
     try:
-        # Vectors tell as much as the text does: the folder is its owner's alone.
+        # Vectors reveal as much as the text does, so only the owner may read the folder.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError as error:
         raise UserError(f"{str(folder)!r} is not a folder.", hint="Name a folder for the corpus.") from error
@@ -74,27 +76,27 @@ def size_of(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _holds_others(folder: Path) -> bool:
-    return not names_in(folder) <= BESIDE_DATABASE
+def _has_other_files(folder: Path) -> bool:
+    return not list_names(folder) <= BESIDE_DATABASE
 
 
-def names_in(folder: Path) -> set[str]:
+def list_names(folder: Path) -> set[str]:
     """Return the names of the files in a folder, those that are not hidden; none where it is missing."""
     try:
-        # Hidden files do not count: file managers leave some in each folder that somebody has looked at.
+        # Hidden files do not count: file managers leave some in every folder they show.
         return {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     except OSError:
         return set()
 
 
-def of_its_own(folder: Path) -> str:
-    """Return how to take a folder into a corpus that does not lie in its place."""
+def suggest_own_folder(folder: Path) -> str:
+    """Return an example of ingesting a folder into a corpus beside it."""
     name = Path(os.path.abspath(folder)).name  # noqa: PTH100  resolve() would name a link's target
     return f"For example: anabranch ingest {shlex.quote(str(folder))} --corpus {shlex.quote(f'{name}.corpus')}"
 
 
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
+def explain_failures(folder: Path) -> Iterator[None]:
     """Turn what SQLite and the disk raise while a corpus is written into an error that says what to do.
 
     Raises:
@@ -103,15 +105,15 @@ def explained(folder: Path) -> Iterator[None]:
     """
     try:
         yield
-    # JSON, because tags and settings stand in the database as JSON: what does not parse was damaged on the disk.
+    # Tags and settings are JSON in the database: if they do not parse, the disk damaged them.
     except (sqlite3.Error, OSError, json.JSONDecodeError) as error:
-        if _is_of_the_disk(error):
+        if _is_disk_failure(error):
             msg = f"The corpus at {folder} could not be written: {error}"
-            raise OperationError(msg, hint="Check the space on the disk, then run the same command again.") from error
+            raise OperationError(msg, hint="Free some disk space, then run the same command again.") from error
         msg = f"{folder / DATABASE} is damaged: {error}"
         raise CorpusDamagedError(msg, hint=SAVE) from error
 
 
-def _is_of_the_disk(error: Exception) -> bool:
-    # The class does not tell: a table that a damaged page hides is an OperationalError, too.
+def _is_disk_failure(error: Exception) -> bool:
+    # The class alone does not decide: a table hidden by a damaged page is an OperationalError, too.
     return isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK

@@ -1,7 +1,7 @@
-"""Tells in which language a corpus is written, so that its words get the right stop words and stemmer.
+"""Detects the language of a corpus, so that its words get the right stop words and stemmer.
 
 Function words tell languages apart in a few sentences (Grefenstette 1995, "Comparing two language identification
-schemes"). Only languages in Latin letters are told apart: other scripts tell themselves, word by word.
+schemes"). Only languages in Latin letters need this: other scripts identify themselves, word by word.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ from typing import Protocol
 from anabranch.text.stopwords import STOP_WORDS
 
 USUAL = "english"
-"""Taken where nothing else is certain."""
+"""The language used where none is certain."""
 
 SAMPLE = 100
-"""Leaves that are looked at."""
+"""Leaves that are sampled."""
 
-# Running text has a third of function words and more; lists, tables and code have few in any language and stay with the
-# usual one.
+# A third or more of running text is function words; lists, tables and code have few and keep the default.
 _LEAST_SHARE = 0.15
 _LEAST_LEAD = 1.5
 _LEAST_WORDS = 20
 _WORD = re.compile(r"[^\W\d_]+")
-# Each list has borrowed or short words in ASCII; one without any is of another script and needs no telling apart.
+# A list without any ASCII word is of another script, which needs no detection.
 _LATIN = {language: words for language, words in STOP_WORDS.items() if any(word.isascii() for word in words)}
 
 
@@ -45,7 +44,7 @@ def language_of(texts: Iterable[str]) -> str:
 
 
 class LanguageFacts(Protocol):
-    """A corpus whose language is asked for."""
+    """A corpus whose language is detected."""
 
     def meta(self, name: str) -> str | None:
         """Return one fact about the corpus."""
@@ -60,8 +59,8 @@ class LanguageFacts(Protocol):
         ...
 
 
-def settled_language(corpus: LanguageFacts) -> str:
-    """Return the language of a corpus; where nobody has said it, it is told from the documents.
+def resolve_language(corpus: LanguageFacts) -> str:
+    """Return the language of a corpus, detected from its documents where none was set.
 
     It is recorded once it is certain: a corpus that begins with three English notes may still become a German one.
     """

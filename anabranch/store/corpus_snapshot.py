@@ -1,4 +1,4 @@
-"""All of a corpus at one moment, as its owner sees it: what is listed, verified, exported and copied."""
+"""All of a corpus at one moment, as its owner sees it: for listing, verifying, exporting and copying."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Overview:
 
     Attributes:
         generation: Number of the current index, 0 where there is none.
-        is_current: Whether the index is one of the documents as they are.
+        is_current: Whether the index is up to date.
         bytes: Of all files; in PostgreSQL of the tables, in which all corpora of a database are.
-        problem: Why the index cannot be used, as far as its manifest tells; `verify` looks at its files.
-        advice: What brings an index that is not current up to date.
+        problem: Why the index cannot be used, judged by its manifest; `verify` checks its files.
+        advice: How to update an index that is not current.
     """
 
     path: str
@@ -33,7 +33,7 @@ class Overview:
     bytes: int
     is_current: bool
     problem: str = ""
-    advice: str = "The next search makes it anew, or `anabranch corpus rebuild`."
+    advice: str = "The next search rebuilds it, or run `anabranch corpus rebuild`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,16 @@ class Listed:
 
 
 FindingKind = Literal["index", "document", "database"]
-"""What has to be made anew: the index or a vector, a document that is not whole, or all of it."""
+"""What has to be repaired: the index, vectors, a document, or the whole corpus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found.
+    """One problem or remark.
 
     Attributes:
         kind: See `FindingKind`.
-        said: For a person.
+        said: The message for people.
         is_remark: Whether the corpus is sound all the same.
     """
 

@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 from anabranch.store.filters import COLUMNS, SET, And, Compare, Exists, Filter, Glob, In, Not, Or, Scalar, parse_filters
 
-# One parameter however long the list is: builds of SQLite differ in how many question marks they take, from 999 on.
+# One parameter for a list of any length: some builds of SQLite take no more than 999 question marks.
 LISTED = "(SELECT value FROM json_each(?))"
 """The items of a parameter that is a JSON list, in SQL."""
 
 _ORDERS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _TEXT, _NUMBER = "v.type = 'text'", "v.type IN ('integer', 'real')"
 _WORDS = {None: "null", True: "true", False: "false"}
-"""The JSON types that are values of their own."""
+"""The JSON types that need no value."""
 
 
 class Condition(NamedTuple):
-    """A piece of SQL that is true for the documents `d` that pass, and what its question marks stand for."""
+    """A piece of SQL that is true for the documents `d` that pass, and the values of its question marks."""
 
     sql: str
     parameters: tuple[str | int | float, ...] = ()
@@ -31,25 +31,25 @@ def compile_filters(filters: Mapping[str, Any] | None) -> Condition:
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
-    return _compiled(parse_filters(filters))
+    return _compile(parse_filters(filters))
 
 
-def _compiled(part: Filter) -> Condition:
+def _compile(part: Filter) -> Condition:
     match part:
         case And(parts):
-            return _joined([_compiled(each) for each in parts], " AND ", empty="1")
+            return _join([_compile(each) for each in parts], " AND ", empty="1")
         case Or(parts):
-            return _joined([_compiled(each) for each in parts], " OR ", empty="0")
+            return _join([_compile(each) for each in parts], " OR ", empty="0")
         case Not(inner):
-            sql, parameters = _compiled(inner)
+            sql, parameters = _compile(inner)
             return Condition(f"NOT ({sql})", parameters)
-        # `json_type` tells a key with the value null ("null") from a key that is not there (NULL); `json_extract` gives
-        # NULL for both.
+        # `json_type` gives "null" for a key with the value null and NULL for a missing key; `json_extract` gives NULL
+        # for both.
         case Exists(field, there):
             if field in COLUMNS:
                 return Condition("1" if there else "0")
             return Condition(f"(json_type(d.metadata, ?) {'IS NOT' if there else 'IS'} NULL)", (_path(field),))
-    return _some(part.field, _test(part))
+    return _any_value(part.field, _test(part))
 
 
 def _test(part: In | Compare | Glob) -> Condition:
@@ -61,21 +61,21 @@ def _test(part: In | Compare | Glob) -> Condition:
             kind = _TEXT if isinstance(value, str) else _NUMBER
             return Condition(f"({kind} AND v.atom {_ORDERS[order]} ?)", (value,))
         case Glob(_, pattern):
-            # SQLite negates a set by "^", which the parsed pattern does not use any more.
+            # SQLite negates a set by "^", which parsed patterns never contain.
             sqlite = SET.sub(lambda found: f"[^{found[0][2:]}" if found[0].startswith("[!") else found[0], pattern)
             return Condition(f"({_TEXT} AND v.atom GLOB ?)", (sqlite,))
 
 
-def _joined(conditions: Sequence[Condition], word: str, *, empty: str) -> Condition:
+def _join(conditions: Sequence[Condition], word: str, *, empty: str) -> Condition:
     parameters = tuple(value for condition in conditions for value in condition.parameters)
     sql = word.join(condition.sql for condition in conditions)
     return Condition(f"({sql})" if conditions else empty, parameters)
 
 
-def _some(field: str, test: Condition) -> Condition:
-    """Return the condition that one value `v` of a field passes a test: a column, or what is in the metadata."""
+def _any_value(field: str, test: Condition) -> Condition:
+    """Return the condition that one value `v` of a column or metadata field passes a test."""
     if field in COLUMNS:
-        # The name is one of COLUMNS, so nothing of the caller's is in the SQL.
+        # The name is one of COLUMNS, so no text of the caller is in the SQL.
         values = f"(SELECT 'text' AS type, d.{field} AS atom) v"
         return Condition(f"EXISTS (SELECT 1 FROM {values} WHERE {test.sql})", test.parameters)  # noqa: S608
     # json_each gives the items of a list, the value itself where it is no list, and the members of an object.
@@ -93,7 +93,7 @@ def _any_of(values: Sequence[Scalar]) -> Condition:
         f"v.type IN {LISTED}": words,
     }
     found = [Condition(sql, (json.dumps(listed),)) for sql, listed in tests.items() if listed]
-    return _joined(found, " OR ", empty="0")
+    return _join(found, " OR ", empty="0")
 
 
 def _path(field: str) -> str:

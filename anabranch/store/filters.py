@@ -1,4 +1,4 @@
-"""The filter language of callers, parsed once into a small tree; each store makes of it what its engine understands.
+"""The filter language of callers, parsed once into a small tree, which each store translates for its engine.
 
 ::
 
@@ -29,8 +29,8 @@ from anabranch.errors import SettingsError
 COLUMNS = frozenset({"source", "title", "key", "doc_id"})
 """Fields of the document itself; any other name is looked up in its metadata."""
 
-# Filters come from callers of a server. SQLite gives up at a depth of 1,000 and Python at its recursion limit, both
-# with errors that say nothing to them; nobody writes more than this by hand.
+# Filters come from callers of a server. SQLite fails at a depth of 1,000 and Python at its recursion limit, with errors
+# that do not help them.
 MAX_DEPTH = 10
 MAX_CONDITIONS = 200
 MAX_VALUES = 1000
@@ -44,9 +44,9 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {"gt": signs.gt, "gte": signs.ge
 OPERATORS = {"eq": "a value", "in": "a list", "exists": "true or false", "glob": "a string"} | dict.fromkeys(
     ORDERS, "a value"
 )
-"""What each of them needs."""
+"""The operand that each operator needs."""
 
-# A set begins with what it leaves out or not, may hold "]" as its first character, and ends with the next one.
+# A set may begin with its negation, may hold "]" as its first character, and ends with the next "]".
 SET = re.compile(r"\[[!^]?+\]?+[^\]]*+\]")
 
 
@@ -113,7 +113,7 @@ def parse_filters(filters: Mapping[str, Any] | None) -> Filter:
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
-    # The size is looked at before the tree is made: making it is what a hostile filter would make expensive.
+    # The size is checked first, because building the tree of a hostile filter is the expensive part.
     if filters is None:
         return And(())
     _Size().check(filters, 0)
@@ -126,7 +126,7 @@ def matches(part: Filter, columns: Mapping[str, str], metadata: Mapping[str, Any
     Args:
         part: A filter.
         columns: The document's own fields, all of `COLUMNS`.
-        metadata: As JSON has it: keys are strings, numbers are finite.
+        metadata: Values as in JSON: keys are strings, numbers are finite.
     """
     match part:
         case And(parts):
@@ -136,7 +136,7 @@ def matches(part: Filter, columns: Mapping[str, str], metadata: Mapping[str, Any
         case Not(inner):
             return not matches(inner, columns, metadata)
         case Exists(field, there):
-            return (field in COLUMNS or _found(field, metadata) is not _ABSENT) == there
+            return (field in COLUMNS or _find_value(field, metadata) is not _ABSENT) == there
     return any(_passes(part, each) for each in _values(part.field, columns, metadata))
 
 
@@ -154,7 +154,7 @@ def _passes(part: In | Compare | Glob, found: Scalar) -> bool:
 _ABSENT = object()
 
 
-def _found(field: str, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401  # JSON of any shape
+def _find_value(field: str, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401  # JSON of any shape
     value: Any = metadata
     for name in field.split("."):
         if not isinstance(value, Mapping) or name not in value:
@@ -164,8 +164,8 @@ def _found(field: str, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401  # J
 
 
 def _values(field: str, columns: Mapping[str, str], metadata: Mapping[str, Any]) -> list[Scalar]:
-    found = columns[field] if field in COLUMNS else _found(field, metadata)
-    # An object yields nothing: what it means to be less than an object, nobody can say.
+    found = columns[field] if field in COLUMNS else _find_value(field, metadata)
+    # An object yields nothing: it has no order.
     items = found if isinstance(found, list | tuple) else [found]
     return [item for item in items if item is None or isinstance(item, str | int | float)]
 
@@ -177,7 +177,7 @@ def _kind(value: Scalar) -> str:
 
 
 class _Size:
-    """Counts what an expression holds before anything is made of it."""
+    """Checks the size of an expression before it is parsed."""
 
     def __init__(self) -> None:
         self._conditions = 0
@@ -185,7 +185,7 @@ class _Size:
 
     def check(self, expression: object, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise _refused(f"is nested more than {MAX_DEPTH} deep")
+            raise _filter_error(f"is nested more than {MAX_DEPTH} deep")
         if isinstance(expression, Mapping):
             self._conditions += len(expression)
             for value in expression.values():
@@ -196,17 +196,17 @@ class _Size:
         else:
             self._values += 1
         if self._conditions > MAX_CONDITIONS or self._values > MAX_VALUES:
-            raise _refused(f"has more than {MAX_CONDITIONS} conditions or {MAX_VALUES} values")
+            raise _filter_error(f"has more than {MAX_CONDITIONS} conditions or {MAX_VALUES} values")
 
 
-def _refused(problem: str) -> SettingsError:
+def _filter_error(problem: str) -> SettingsError:
     hint = 'For example: {"source": {"glob": "reports/*"}, "year": {"gte": 2020}}.'
     return SettingsError(f"The filter {problem}.", hint=hint)
 
 
 def _expression(expression: object) -> Filter:
     if not isinstance(expression, Mapping):
-        raise _refused(f"part {_shown(expression)} is not an object")
+        raise _filter_error(f"part {_quote(expression)} is not an object")
     return And(tuple(_entry(key, value) for key, value in expression.items()))
 
 
@@ -215,32 +215,32 @@ def _entry(key: object, value: object) -> Filter:
         return Not(_expression(value))
     if key in {"and", "or"}:
         if not isinstance(value, list | tuple) or not value:
-            raise _refused(f"part {key!r} needs a list of expressions, not {_shown(value)}")
+            raise _filter_error(f"part {key!r} needs a list of expressions, not {_quote(value)}")
         parts = tuple(_expression(each) for each in value)
         return And(parts) if key == "and" else Or(parts)
     field = _field(key)
     operators = value if isinstance(value, Mapping) else {"eq": value}
     if not operators:
-        raise _refused(f"part {_shown(key)} has no operator")
+        raise _filter_error(f"part {_quote(key)} has no operator")
     return And(tuple(_condition(field, operator, operand) for operator, operand in operators.items()))
 
 
 def _field(key: object) -> str:
     if not isinstance(key, str) or not key or len(key) > MAX_LENGTH or '"' in key or "\\" in key:
-        raise _refused(f"key {_shown(key)} is not a name")
+        raise _filter_error(f"key {_quote(key)} is not a name")
     if not all(key.split(".")):
-        raise _refused(f"key {_shown(key)} has an empty part")
+        raise _filter_error(f"key {_quote(key)} has an empty part")
     return _encodable(key)
 
 
 def _condition(field: str, operator: object, operand: object) -> Filter:
     if not isinstance(operator, str) or operator not in OPERATORS:
         known = ", ".join(OPERATORS)
-        raise _refused(f"part {field!r} has the unknown operator {_shown(operator)}; known are {known}")
+        raise _filter_error(f"part {field!r} has the unknown operator {_quote(operator)}; known are {known}")
     if operator in ORDERS:
         value = _scalar(field, operand)
         if value is None or isinstance(value, bool):
-            raise _refused(f"part {field!r} cannot order by {_shown(operand)}")
+            raise _filter_error(f"part {field!r} cannot order by {_quote(operand)}")
         return Compare(field, operator, value)
     match operator:
         case "eq":
@@ -251,7 +251,7 @@ def _condition(field: str, operator: object, operand: object) -> Filter:
             return Exists(field, operand)
         case "glob" if isinstance(operand, str):
             return Glob(field, _pattern(field, operand))
-    raise _refused(f"part {field!r} needs {OPERATORS[operator]} for {operator}, not {_shown(operand)}")
+    raise _filter_error(f"part {field!r} needs {OPERATORS[operator]} for {operator}, not {_quote(operand)}")
 
 
 def _scalar(field: str, value: object) -> Scalar:
@@ -264,23 +264,23 @@ def _scalar(field: str, value: object) -> Scalar:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    raise _refused(f"part {field!r} compares with {_shown(value)}, which is no string, number, boolean or null")
+    raise _filter_error(f"part {field!r} compares with {_quote(value)}, which is not a string, number, boolean or null")
 
 
 def _pattern(field: str, pattern: str) -> str:
-    # Engines differ in what a "[" without its end means; SQLite writes "not" as "^", the shell as "!".
+    # Engines disagree about a "[" without an end; SQLite writes "not" as "^", the shell as "!".
     if "[" in SET.sub("", _encodable(pattern)):
-        raise _refused(f"part {field!r} has a pattern with a [ that is not closed: {_shown(pattern)}")
+        raise _filter_error(f"part {field!r} has a pattern with a [ that is not closed: {_quote(pattern)}")
     return SET.sub(lambda found: f"[!{found[0][2:]}" if found[0].startswith("[^") else found[0], pattern)
 
 
 def _encodable(text: str) -> str:
     # A NUL ends a text for SQLite and not for Python, and a lone surrogate cannot be sent to it at all.
     if len(text) > MAX_LENGTH or "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        raise _refused(f"part {_shown(text)} is too long, or has characters that no text has")
+        raise _filter_error(f"part {_quote(text)} is too long or has characters that cannot be stored")
     return text
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     shown = repr(value)
     return shown if len(shown) <= 80 else shown[:77] + "..."

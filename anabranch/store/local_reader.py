@@ -18,18 +18,18 @@ from anabranch.store.connections import Connections
 from anabranch.store.index.bm25 import BM25
 from anabranch.store.index.checksum_watch import Watch
 from anabranch.store.index.dense import cosines
-from anabranch.store.index.segment_index import Index, Masks, seen
-from anabranch.store.passage_reader import Passages, in_thread, visible
+from anabranch.store.index.segment_index import Index, Masks, allows_any
+from anabranch.store.passage_reader import Passages, run_in_thread, scope_condition
 from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope, Scores
 from anabranch.store.query_vectors import QueryVectors
 from anabranch.text.analyzer import analyser
 
 VIEWS = 32
-"""Scopes of which is kept what they let through."""
+"""Scopes whose row masks are cached."""
 
 
 class _View:
-    """What a scope lets through, as of one count of changes."""
+    """The rows that a scope lets through, at one count of changes."""
 
     def __init__(self, changes: int, masks: Masks, whole: BM25) -> None:
         self.changes = changes
@@ -38,26 +38,26 @@ class _View:
 
     @cached_property
     def bm25(self) -> BM25:
-        """The BM25 of these rows alone; made where a search by words asks for it, and no lock is held."""
-        return self._whole.within(self.masks)
+        """The BM25 of these rows alone, made on the first search by words, outside any lock."""
+        return self._whole.restrict(self.masks)
 
 
 class LocalReader(Passages):
-    """One generation of a corpus folder, implementing `CorpusReader` and all that is optional; see `open_corpus`."""
+    """One generation of a corpus folder; implements `CorpusReader` and all optional protocols; see `open_corpus`."""
 
     def __init__(self, folder: Path, name: str, embedder: Embedder, connections: Connections | None = None) -> None:
         """Open the files; nothing is read into memory that can be mapped.
 
         Args:
-            folder: With the index, and the database where `connections` are not given.
-            name: Of the generation.
-            embedder: The one that the vectors were made with.
-            connections: To a database that lies elsewhere.
+            folder: Holds the index, and the database if `connections` is not given.
+            name: Name of the generation.
+            embedder: The embedder that made the vectors.
+            connections: Connections to a database elsewhere.
 
         Raises:
             IndexDamagedError: A file is missing or is not what the manifest says.
         """
-        # Before the index: if another corpus is put in this one's place meanwhile, its database is seen to be another.
+        # Opened before the index: if another corpus replaces this one meanwhile, its database is noticed.
         connections = connections or Connections(folder)
         self.folder = folder
         self.address = str(folder)
@@ -65,7 +65,7 @@ class LocalReader(Passages):
         self._index = Index(folder, name)
         self.manifest = self._index.manifest
         super().__init__(connections.lend, analyser(self.manifest.language))
-        # Another version of the analyser writes other terms: queries would miss what the index holds, without a word.
+        # Another version of the analyser makes other terms, so queries would silently miss passages.
         if self._analyser.name != self.manifest.analyser:
             msg = (
                 f"The index {name} was made with the analyser {self.manifest.analyser!r}, not {self._analyser.name!r}."
@@ -80,7 +80,7 @@ class LocalReader(Passages):
         """The generation that this handle searches."""
         return self.manifest.number
 
-    @in_thread
+    @run_in_thread
     def info(self) -> CorpusInfo:
         """Count what is in it."""
         manifest = self.manifest
@@ -89,27 +89,27 @@ class LocalReader(Passages):
             leaves=manifest.leaves, tokens=manifest.tokens, embedder=manifest.embedder, dimension=manifest.dimension,
         )  # fmt: skip
 
-    @in_thread
+    @run_in_thread
     def search(self, arm: Arm, queries: Sequence[str], k: int, scope: Scope) -> list[RankedList]:
         """Return one ranked list of leaves per query, filtered before ranking."""
         self.watch.check()
         masks = self._mask(scope)
-        # Before anything is embedded: a hosted embedder is paid for each query.
-        if not queries or k < 1 or not seen(masks):
+        # Checked before embedding, because a hosted embedder charges for each query.
+        if not queries or k < 1 or not allows_any(masks):
             return [RankedList(ids=[], scores=[]) for _ in queries]
-        vectors = self._vectors.of(queries) if arm == "dense" else None
-        with self._damage_said():
+        vectors = self._vectors.embed(queries) if arm == "dense" else None
+        with self._report_damage():
             if vectors is None:
                 found = self._bm25(scope).search([self._analyser.terms(query) for query in queries], k, masks)
             else:
                 found = self._index.nearest(vectors, k, masks)
             return [RankedList(ids=self._index.ids(rows), scores=scores.tolist()) for rows, scores in found]
 
-    @in_thread
+    @run_in_thread
     def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
         """Return the score of each of these leaves for each query as `search` gives it."""
         self.watch.check()
-        with self._damage_said():
+        with self._report_damage():
             found = self._rows_of(ids, scope)
             rows = np.fromiter(found.values(), np.int64, len(found))
             bm25, scored = self._bm25(scope), dict[Arm, list[NDArray[np.float64]]]()
@@ -118,12 +118,12 @@ class LocalReader(Passages):
                     scored[arm] = bm25.scores([self._analyser.terms(query) for query in asked], rows)
                 else:
                     vectors = self._index.vectors(rows)
-                    scored[arm] = [cosines(vectors, self._vectors.one(query)) for query in asked]
+                    scored[arm] = [cosines(vectors, self._vectors.embed_one(query)) for query in asked]
         return {
             arm: [dict(zip(found, scores.tolist(), strict=True)) for scores in lists] for arm, lists in scored.items()
         }
 
-    @in_thread
+    @run_in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
         """Return the inverse document frequency of each analysed term of `words` in what the caller may read."""
         self.watch.check()
@@ -131,22 +131,22 @@ class LocalReader(Passages):
         bm25 = self._bm25(scope)
         return {term: idf for term in terms if (idf := bm25.idf(term)) is not None}
 
-    @in_thread
+    @run_in_thread
     def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:
         """Return which analysed terms of `words` each of these leaves has."""
         self.watch.check()
         terms = list(dict.fromkeys(term for word in words for term in self._analyser.terms(word)))
-        with self._damage_said():
+        with self._report_damage():
             rows = self._rows_of(ids, scope)
-            found = self._index.bm25.holding(terms, np.fromiter(rows.values(), np.int64, len(rows)))
+            found = self._index.bm25.find_terms(terms, np.fromiter(rows.values(), np.int64, len(rows)))
         return {
             chunk_id: frozenset(term for term, there in zip(terms, column, strict=True) if there)
             for chunk_id, column in zip(rows, found.T.tolist(), strict=True)
         }
 
     @contextmanager
-    def _damage_said(self) -> Iterator[None]:
-        """Where numbers lead nowhere, in a file that is still being checked, say that the file is damaged."""
+    def _report_damage(self) -> Iterator[None]:
+        """Turn an index error into a damage error while the checksums are still being read."""
         try:
             yield
         except (IndexError, ValueError, OverflowError):
@@ -158,7 +158,7 @@ class LocalReader(Passages):
         return self._index.rows(self.owners(ids, scope), self._mask(scope))
 
     def _bm25(self, scope: Scope) -> BM25:
-        """Return the BM25 of what a caller may read: what is hidden by access tags counts for nothing in a score."""
+        """Return the BM25 of what a caller may read: documents hidden by access tags never count in a score."""
         return self._view(Scope(access=scope.access)).bm25
 
     def _mask(self, scope: Scope) -> Masks:
@@ -166,16 +166,16 @@ class LocalReader(Passages):
         return self._view(scope).masks
 
     def _view(self, scope: Scope) -> _View:
-        """Return what a scope lets through; asked anew once the documents have changed.
+        """Return the rows that a scope lets through; computed again once the documents have changed.
 
-        Tags may be given while this handle is open; a mask of before must not show what they hide.
+        Tags may change while this handle is open; an old mask must not show what they hide.
         """
-        key = json.dumps(visible(scope))
+        key = json.dumps(scope_condition(scope))
         changes = self.changes()
         known = self._views.get(key)
         if known is not None and known.changes == changes:
             return known
-        # What was removed since this index was made is still in it.
+        # Documents removed since this index was made are still in it.
         # The count comes with the numbers from one transaction: a change between two reads would be kept under a count
         # that knows nothing of it.
         changes, allowed = self.allowed(scope, self.manifest.changes)

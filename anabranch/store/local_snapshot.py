@@ -13,14 +13,14 @@ from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_facts import counts_in, facts_in
 from anabranch.store.corpus_folder import SAVE, size_of
 from anabranch.store.corpus_snapshot import FileEntry, Finding, Listed, Overview
-from anabranch.store.index.manifest import Manifest, current, read_manifest
+from anabranch.store.index.manifest import Manifest, current_name, read_manifest
 from anabranch.store.index.publisher import REACHED
 from anabranch.store.local_verify import findings_in
 from anabranch.store.stored_document import (
     ExaminedDocument,
-    dimension_of_most,
-    examined,
-    examined_by_id,
+    examine_document,
+    examine_documents,
+    find_dimension,
     is_vector,
     vectors_of,
 )
@@ -38,13 +38,13 @@ class LocalSnapshot:
         self.folder = folder
         self.address = str(folder)
         self._connection = connection
-        # What a damaged page says of its own layout is looked at before it is followed.
+        # Check the layout of a page before following it, for it may be damaged.
         connection.execute("PRAGMA cell_size_check = ON")
         self._dimension: int | None = None
 
     def facts(self) -> dict[str, str]:
         """Return the facts about the corpus, without what the folder itself keeps count of."""
-        with _told():
+        with _as_damage():
             facts = facts_in(self._connection)
         return {name: value for name, value in facts.items() if name not in ("changes", REACHED)}
 
@@ -53,7 +53,7 @@ class LocalSnapshot:
         manifest, problem = _index(self.folder)
         meta = facts_in(self._connection)
         is_current = manifest is not None and manifest.changes == int(meta.get("changes", 0))
-        # Already counted, where the index is of the present documents: to count a million chunks takes a while.
+        # A current index knows the counts; counting a million chunks takes a while.
         known = {name: getattr(manifest, name) for name in COUNTED} if is_current else None
         counts = known or counts_in(self._connection)
         return Overview(
@@ -84,7 +84,7 @@ class LocalSnapshot:
         """Return the length that most of its vectors have."""
         if self._dimension is None:
             try:
-                self._dimension = dimension_of_most(self._connection, facts_in(self._connection).get("embedder", ""))
+                self._dimension = find_dimension(self._connection, facts_in(self._connection).get("embedder", ""))
             except sqlite3.DatabaseError:  # the vectors are lost, and can be made anew from the text
                 self._dimension = 0
         return self._dimension
@@ -98,20 +98,20 @@ class LocalSnapshot:
 
     def documents(self) -> Iterator[ExaminedDocument]:
         """Yield each document in the order that they came in."""
-        with _told():
-            yield from examined(self._connection)
+        with _as_damage():
+            yield from examine_documents(self._connection)
 
     def document(self, doc_id: str) -> ExaminedDocument | None:
         """Return one document."""
-        with _told():
-            return examined_by_id(self._connection, doc_id)
+        with _as_damage():
+            return examine_document(self._connection, doc_id)
 
     def vectors(self, document: ExaminedDocument) -> list[bytes | None]:
         """Return the vector of each leaf."""
         doc_id = document.row.doc_id if document.row else ""
         try:
             found = [vector for _, vector in vectors_of(self._connection, doc_id)]
-        # On a page that is damaged they are as good as gone, and the documents after this one are still to be had.
+        # Vectors on a damaged page are lost, but the documents after this one can still be read.
         except sqlite3.DatabaseError:
             return [None for chunk in document.chunks if chunk.level == 2]
         return [vector if is_vector(vector, self.dimension()) else None for vector in found]
@@ -122,7 +122,7 @@ class LocalSnapshot:
             "SELECT path, source, sha256, access, stamp, (SELECT count(*) FROM documents d WHERE d.path = f.path) "
             "FROM files f ORDER BY path"
         )
-        with _told("the records of files"):
+        with _as_damage("the records of files"):
             for path, source, digest, access, stamp, documents in self._connection.execute(sql):
                 yield FileEntry(FileRecord(path, source, digest, tuple(json.loads(access)), stamp=stamp), documents)
 
@@ -132,10 +132,10 @@ class LocalSnapshot:
 
 
 @contextmanager
-def _told(part: str = "") -> Iterator[None]:
+def _as_damage(part: str = "") -> Iterator[None]:
     try:
         yield
-    # Also text that is no JSON, or no text: SQLite keeps any type in any column, and a flipped bit makes another one.
+    # A flipped bit may also leave invalid JSON or another type, which SQLite accepts in any column.
     except (sqlite3.DatabaseError, TypeError, ValueError) as error:
         where = f"{DATABASE}, {part}" if part else DATABASE
         raise CorpusDamagedError(f"{where}: {squeeze(str(error))}", hint=SAVE) from error
@@ -143,8 +143,8 @@ def _told(part: str = "") -> Iterator[None]:
 
 def _index(folder: Path) -> tuple[Manifest | None, str]:
     try:
-        name = current(folder)
+        name = current_name(folder)
         return (read_manifest(folder, name), "") if name is not None else (None, "")
     except CorpusDamagedError as error:
-        # Told and not raised: whoever looks at what a damaged corpus holds is about to do something about it.
+        # Returned, not raised: an owner must be able to list a damaged corpus.
         return None, error.message

@@ -1,6 +1,6 @@
 """A corpus in a folder.
 
-SQLite has documents, passages and vectors; beside it are the files that searches read.
+SQLite holds documents, passages and vectors; searches read the files beside it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from anabranch.store.connections import reading
+from anabranch.store.connections import open_for_reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import make_folder, must_exist
+from anabranch.store.corpus_folder import make_folder, require_corpus
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.local_snapshot import LocalSnapshot
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 
 
 class LocalWriter(CorpusDatabase):
     """The one writer of a folder, implementing `CorpusWriter`; made by `LocalStore.writer`, which holds the lock."""
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
-        """Make the index of the documents as they are."""
-        # Merging and forgetting wait for the next run: somebody has pressed Ctrl-C and wants to go.
+        """Index the current documents."""
+        # After Ctrl-C, merging and cleaning wait for the next run.
         if quick:
             publish(self, progress=progress)
             return
@@ -44,12 +44,12 @@ class LocalStore:
     def writer(self, address: StrPath, *, wait: float = 0.0) -> Iterator[LocalWriter]:
         """Hold the lock of the folder, which is made where it is missing."""
         folder = make_folder(folder_of(address))
-        with writing(folder, wait=wait), closing(LocalWriter(folder)) as writer:
+        with hold_write_lock(folder, wait=wait), closing(LocalWriter(folder)) as writer:
             yield writer
 
     @contextmanager
     def snapshot(self, address: StrPath) -> Iterator[LocalSnapshot]:
         """Hold one state of the database; others may write meanwhile."""
-        folder = must_exist(address)
-        with reading(folder) as connection:
+        folder = require_corpus(address)
+        with open_for_reading(folder) as connection:
             yield LocalSnapshot(folder, connection)

@@ -1,4 +1,4 @@
-"""What is wrong with the folder of a corpus: its database, its documents, its index."""
+"""Checks the folder of a corpus: its database, its documents, its index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_facts import facts_in
 from anabranch.store.corpus_folder import size_of
 from anabranch.store.corpus_snapshot import CorpusSnapshot, Finding
-from anabranch.store.index.manifest import Manifest, current, leftovers
+from anabranch.store.index.manifest import Manifest, current_name, leftovers
 from anabranch.store.index.segment_index import Index
 from anabranch.store.writer_protocol import Progress
 from anabranch.text.analyzer import analyser
@@ -32,23 +32,23 @@ def findings_in(
     checksums of the index files, that the index is one of these documents, and what else lies in the folder.
     """
     try:
-        yield from _of_pages(connection)
-        yield from _of_documents(snapshot, progress)
-        yield from _of_index(folder, connection)
+        yield from _check_pages(connection)
+        yield from _check_documents(snapshot, progress)
+        yield from _check_index(folder, connection)
     except sqlite3.DatabaseError as error:
         yield Finding("database", f"{DATABASE}: {error}")
-    yield from _of_folder(folder)
+    yield from _check_folder(folder)
 
 
-def _of_folder(folder: Path) -> list[Finding]:
-    """Return what no index has, which does no harm: a run that is writing now may need it yet."""
+def _check_folder(folder: Path) -> list[Finding]:
+    """Return files that no index uses; they do no harm, and a run in progress may need them."""
     return [
         Finding("index", f"{path.relative_to(folder)} is in no index ({size_of(path):,} bytes)", is_remark=True)
         for path in leftovers(folder)
     ]
 
 
-def _of_documents(snapshot: CorpusSnapshot, progress: Progress) -> Iterator[Finding]:
+def _check_documents(snapshot: CorpusSnapshot, progress: Progress) -> Iterator[Finding]:
     """Yield what is wrong with documents and vectors; one document is in memory at a time."""
     without = 0
     try:
@@ -67,31 +67,31 @@ def _of_documents(snapshot: CorpusSnapshot, progress: Progress) -> Iterator[Find
         )
 
 
-def _of_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _check_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
     try:
-        # Not `quick_check`: that passes over indexes which differ from their tables, and a document that is in the one
-        # and not in the other is found by some questions and not by others.
+        # Not `quick_check`, which does not compare indexes with their tables: a document missing from an index is found
+        # by some questions only.
         for (said,) in connection.execute("PRAGMA integrity_check"):
             # One row may tell of many pages, a line for each below a heading.
             lines = [line for line in said.splitlines() if line != "ok" and not line.startswith("***")]
             yield from (Finding("database", f"corpus.db: {line}") for line in lines)
-        # Only where another program wrote with foreign keys off, or a row of `documents` was lost with its page.
+        # This happens if another program wrote without foreign keys, or a damaged page lost a row of `documents`.
         strays = "SELECT count(*) FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)"
         (count,) = connection.execute(strays).fetchone()
         if count:
-            yield Finding("database", f"{counted(count, 'chunk')} of no document")
+            yield Finding("database", f"{counted(count, 'chunk')} without a document")
     except sqlite3.DatabaseError as error:
         yield Finding("database", f"corpus.db: {error}")
 
 
-def _of_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Finding]:
+def _check_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Finding]:
     """Yield what is wrong with the current index of a corpus.
 
-    What an undamaged file holds is what was written into it, so documents are compared by their editions alone.
+    Checksums vouch for the files, so documents are compared by their editions alone.
     """
     meta = facts_in(connection)
     try:
-        name = current(folder)
+        name = current_name(folder)
         index = Index(folder, name) if name is not None else None
     except CorpusDamagedError as error:
         yield Finding("index", error.message)
@@ -100,18 +100,18 @@ def _of_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Finding]
         if connection.execute("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1").fetchone() is not None:
             yield Finding("index", "there is no index yet; the next search makes it", is_remark=True)
         return
-    # All checksums: opening looks at the beginnings of the files alone, and a search waits for those of small ones.
-    problems = [*index.damage(), *_of_settings(index.manifest, meta)]
+    # All checksums: opening checks only the beginnings of the files, and a search those of small files.
+    problems = [*index.damage(), *_check_settings(index.manifest, meta)]
     yield from (Finding("index", problem) for problem in problems)
     if index.manifest.changes != int(meta.get("changes", 0)):
-        # No fault: a run that was killed before its index was made leaves it so, and a run in progress as well.
-        said = "the index is of an earlier state of the documents; the next search brings it up to them"
+        # Only a remark: a killed run or a run in progress leaves the index like this.
+        said = "the index is older than the documents; the next search updates it"
         yield Finding("index", said, is_remark=True)
     elif not problems:
-        yield from _of_editions(index, connection)
+        yield from _check_editions(index, connection)
 
 
-def _of_settings(manifest: Manifest, meta: dict[str, str]) -> Iterator[str]:
+def _check_settings(manifest: Manifest, meta: dict[str, str]) -> Iterator[str]:
     language = meta.get("language", "english")
     settings = {
         "embedder": (manifest.embedder, meta.get("embedder", "")),
@@ -123,7 +123,7 @@ def _of_settings(manifest: Manifest, meta: dict[str, str]) -> Iterator[str]:
             yield f"the index was made with the {name} {has!r}, not {should!r}"
 
 
-def _of_editions(index: Index, connection: sqlite3.Connection) -> Iterator[Finding]:
+def _check_editions(index: Index, connection: sqlite3.Connection) -> Iterator[Finding]:
     """Compare which documents are there, in which edition, and how many passages each has."""
     has = np.concatenate([_editions(index, place) for place in range(len(index.segments))])
     sql = (
@@ -134,9 +134,9 @@ def _of_editions(index: Index, connection: sqlite3.Connection) -> Iterator[Findi
     distinct = np.unique(has)
     missing, foreign = len(np.setdiff1d(should, distinct)), len(np.setdiff1d(distinct, should))
     if missing:
-        yield Finding("index", f"{counted(missing, 'document')} of the database not in the index as they are")
+        yield Finding("index", f"{counted(missing, 'document')} in the database missing or outdated in the index")
     if foreign:
-        yield Finding("index", f"{counted(foreign, 'document')} of the index not in the database as they are")
+        yield Finding("index", f"{counted(foreign, 'document')} in the index missing or changed in the database")
     if len(distinct) < len(has):
         yield Finding("index", f"{counted(len(has) - len(distinct), 'document')} in the index twice")
 

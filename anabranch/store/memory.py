@@ -1,8 +1,8 @@
 """Corpora in the memory of this process, for tests and notebooks: "memory:NAME".
 
-What is written is gone with the process. The database is that of a folder, kept by SQLite in memory; beside it there is
-no index: scores are those of a folder up to rounding, from the same analyser, Okapi BM25 and cosines, but every search
-looks at every passage, so it is for thousands of them and not for millions.
+The content is lost with the process. The database is that of a folder, held by SQLite in memory, without an index:
+scores are those of a folder up to rounding, from the same analyser, Okapi BM25 and cosines, but every search looks at
+every passage, so it is for thousands of them and not for millions.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from anabranch.errors import CorpusEmptyError, CorpusLockedError, CorpusNotFoundError, SettingsError
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.memory_reader import MemoryReader
-from anabranch.store.stores import let_go
+from anabranch.store.stores import forget_readers
 
 MOST = 16
-"""Named corpora in one process: nobody else removes those that are not needed any more, so that must show."""
+"""Most corpora in one process: nothing else removes them, so a leak must show."""
 
 _lock = threading.Lock()
 
@@ -31,7 +31,7 @@ class MemoryCorpus:
     """What was written under one name."""
 
     def __init__(self) -> None:
-        # One connection for all threads: each one of its own would open an empty database of its own.
+        # All threads share one connection: a second one would open another, empty database.
         self.connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         self.writing = threading.Lock()
         self.generation = 0
@@ -42,7 +42,7 @@ class MemoryCorpus:
 
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
-        """Keep the others from the connection: a reader must not see half of what is being written."""
+        """Lend the connection to one thread: a reader must not see half of a write."""
         with self._lending:
             yield self.connection
 
@@ -51,10 +51,10 @@ _corpora: dict[str, MemoryCorpus] = {}
 
 
 def forget(address: str) -> None:
-    """Let go of a corpus in memory; whoever has opened it keeps what they have."""
+    """Remove a corpus from memory; open readers keep theirs."""
     with _lock:
         _corpora.pop(_name_of(address), None)
-    let_go(address)
+    forget_readers(address)
 
 
 def _name_of(address: StrPath) -> str:
@@ -68,7 +68,7 @@ class MemoryStore:
     """Corpora by their names."""
 
     async def open(self, address: StrPath) -> MemoryReader:
-        """Return what was published last."""
+        """Return a reader of the last published state."""
         corpus = _corpora.get(_name_of(address))
         if corpus is None:
             msg = f"There is no corpus {address!r} in the memory of this process."
@@ -82,15 +82,15 @@ class MemoryStore:
         """Return the one writer of a corpus."""
         name = _name_of(address)
         with _lock:
-            # Refused and not forgotten oldest first: another part of the program may be at work with that one.
+            # Refuse instead of dropping the oldest, which another part of the program may be using.
             if name not in _corpora and len(_corpora) >= MOST:
                 msg = f"There are {MOST} corpora in memory already: {', '.join(sorted(_corpora))}."
-                raise SettingsError(msg, hint="Let go of one: anabranch.store.memory.forget(ADDRESS)")
+                raise SettingsError(msg, hint="Remove one: anabranch.store.memory.forget(ADDRESS)")
             corpus = _corpora.setdefault(name, MemoryCorpus())
-        # A lock of threads is enough: no other process sees this memory.
+        # A thread lock is enough: no other process sees this memory.
         if not corpus.writing.acquire(timeout=max(wait, 0.0)):
             msg = f"The corpus {address!r} is being written to."
-            raise CorpusLockedError(msg, hint="Try again when that has ended.")
+            raise CorpusLockedError(msg, hint="Try again when the other writer has finished.")
         try:
             yield MemoryWriter(str(address), corpus)
         finally:
@@ -103,7 +103,7 @@ class MemoryWriter(CorpusDatabase):
     def __init__(self, address: str, corpus: MemoryCorpus) -> None:
         """Take the corpus, whose lock the maker holds."""
         super().__init__(Path(address), corpus.connection)
-        # The connection outlives its writers, and so does what one of them has seen.
+        # The connection outlives its writers, so clear what the last one noted.
         self.connection.execute("DELETE FROM temp.seen")
         self._address = address
         self._corpus = corpus
@@ -115,10 +115,10 @@ class MemoryWriter(CorpusDatabase):
             yield changing
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
-        """Make a reader of the documents as they are."""
+        """Make a reader of the current documents."""
         corpus = self._corpus
-        # Another language makes another index, as in a folder; it is told from the documents where nobody names it.
-        state = (self.changes, settled_language(self))
+        # Another language needs another index, as in a folder; it is detected unless set.
+        state = (self.changes, resolve_language(self))
         if corpus.published == state:
             return
         if not quick:

@@ -1,4 +1,4 @@
-"""A corpus without a document, for questions that ask nothing of one: other retrievers bring all their passages."""
+"""An empty corpus, for questions whose passages all come from other retrievers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anabranch.store.memory_reader import MemoryReader
 
 @cache
 def no_corpus() -> MemoryReader:
-    """Return the one of this process; it counts tokens and analyses words as a new corpus would."""
+    """Return the empty corpus of this process; it counts tokens and analyses words as a new corpus would."""
     corpus = MemoryCorpus()
     writer = MemoryWriter("memory:", corpus)
     writer.keep_meta({"spec": DEFAULT_EMBEDDER})

@@ -27,27 +27,27 @@ from anabranch.text.analyzer import Analyser
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
+# Searches are short, and numpy and FAISS release the GIL; more threads would only wait for cores.
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
 
 
-def in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T]]:
-    """Have a method that blocks run in a worker thread, for whoever awaits it."""
+def run_in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T]]:
+    """Make a blocking method a coroutine that runs in a worker thread."""
 
     @wraps(work)
-    async def awaited(*args: P.args, **kwargs: P.kwargs) -> T:
-        # As `asyncio.to_thread` does: meters and the like travel in context variables.
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        # Copies the context as `asyncio.to_thread` does, for meters travel in context variables.
         call = partial(contextvars.copy_context().run, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(_POOL, call)
 
-    return awaited  # type: ignore[return-value]  # mypy takes what an async function returns for any Coroutine
+    return run  # type: ignore[return-value]  # mypy takes what an async function returns for any Coroutine
 
 
 class Passages:
-    """Reads a corpus's database from any thread; each call is one loan of a connection, so of one moment."""
+    """Reads a corpus's database from any thread; each call borrows one connection and sees one moment."""
 
     def __init__(self, lend: Callable[[], AbstractContextManager[sqlite3.Connection]], words: Analyser) -> None:
-        """Take what lends a connection, which nobody writes to until it is given back, and what finds words."""
+        """Take a function that lends a connection without a concurrent writer, and the analyser."""
         self._lend = lend
         self._analyser = words
 
@@ -60,17 +60,16 @@ class Passages:
         """Return the numbers of the documents that a scope lets through.
 
         Args:
-            scope: Who asks for what.
-            changes: The count of changes at which the asker knows of every document.
+            scope: The caller's access tags and filters.
+            changes: The count of changes at which the caller knows every document.
 
         Returns:
-            The count of changes that the answer is of, and the numbers; None if it is all that the asker knows of.
+            The count of changes of the answer, and the numbers; None for all that the caller knows.
         """
-        where, parameters = visible(scope)
+        where, parameters = scope_condition(scope)
         with self._lend() as connection:
             now = changes_in(connection)
-            # Most corpora have no tags and most questions no filter: for them no list of documents is made, however
-            # many there are.
+            # Most corpora have no tags and most questions no filter: they need no list of documents.
             restricted = connection.execute("SELECT 1 FROM documents WHERE access != '[]' LIMIT 1").fetchone()
             if restricted is None and not scope.filters and now == changes:
                 return now, None
@@ -78,7 +77,7 @@ class Passages:
             numbers = (row[0] for row in connection.execute(sql, parameters))
             return now, np.fromiter(numbers, dtype=np.int64)
 
-    @in_thread
+    @run_in_thread
     def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
         """Return chunks with their text, in the order asked for; those that are gone or out of scope are absent.
 
@@ -92,7 +91,7 @@ class Passages:
         )
         with self._lend() as connection:
             rows = _rows(connection, sql, ids, scope)
-            found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
+            found = {row[0]: _with_text(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     def owners(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
@@ -104,12 +103,12 @@ class Passages:
         with self._lend() as connection:
             return dict(_rows(connection, sql, ids, scope))
 
-    @in_thread
+    @run_in_thread
     def analyse(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms that BM25 sees in each text."""
         return [self._analyser.terms(text) for text in texts]
 
-    @in_thread
+    @run_in_thread
     def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """Return each chunk's ids one level down in document order."""
         sql = (
@@ -122,10 +121,10 @@ class Passages:
                 result.setdefault(parent, []).append(child)
         return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
-    @in_thread
+    @run_in_thread
     def outlines(self, scope: Scope, most: int) -> list[Outline]:
         """Return the documents of a scope at a glance, by source; no more than `most`."""
-        where, parameters = visible(scope)
+        where, parameters = scope_condition(scope)
         sql = (
             "SELECT d.doc_id, d.title, json_extract(d.metadata, '$.summary'), "  # noqa: S608  # values are parameters
             "(SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id AND c.level = 2) "
@@ -135,10 +134,10 @@ class Passages:
             found = connection.execute(sql, [*parameters, most]).fetchall()
         return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in found]
 
-    @in_thread
+    @run_in_thread
     def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
         """Return the ids of the first `most` leaves of each document in its order."""
-        where, parameters = visible(scope)
+        where, parameters = scope_condition(scope)
         sql = (
             "SELECT c.chunk_id FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608  # values are parameters
             f"WHERE c.doc_id = ? AND c.level = 2 AND {where} ORDER BY c.start LIMIT ?"
@@ -150,10 +149,10 @@ class Passages:
                     result[doc_id] = [chunk_id for (chunk_id,) in found]
         return result
 
-    @in_thread
+    @run_in_thread
     def originals(self, doc_ids: Sequence[str], scope: Scope) -> dict[str, Original]:
         """Return the file of each document, in the order asked for; one that is gone or out of scope is absent."""
-        # A file has a row of its own unless an import brought the documents without it.
+        # A file has a row unless an import brought its documents without it.
         sql = (
             "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages, "
             "coalesce(f.source, d.source), d.access FROM documents d "
@@ -162,16 +161,16 @@ class Passages:
         with self._lend() as connection:
             rows = _rows(connection, sql, doc_ids, scope)
         found = {
-            doc_id: Original(source, title, path, sha256, _last(pages), file, tuple(json.loads(access)))
+            doc_id: Original(source, title, path, sha256, _last_page(pages), file, tuple(json.loads(access)))
             for doc_id, source, title, path, sha256, pages, file, access in rows
         }
         return {doc_id: found[doc_id] for doc_id in doc_ids if doc_id in found}
 
-    @in_thread
+    @run_in_thread
     def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text."""
-        where, parameters = visible(scope)
-        # Only this program's own words are put in here; values stay parameters.
+        where, parameters = scope_condition(scope)
+        # Only constants are formatted in; values stay parameters.
         sql = (
             "SELECT c.heading, d.pages, d.path FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608
             f"WHERE c.doc_id = ? AND c.level = 2 AND c.start <= ? AND {where} ORDER BY c.start DESC LIMIT 1"
@@ -181,18 +180,18 @@ class Passages:
             for doc_id, position in spots:
                 rows = connection.execute(sql, [doc_id, position, *parameters]).fetchall()
                 heading, pages, path = rows[0] if rows else ("", "[]", "")
-                before = [page for start, page in _parsed(pages) if start <= position]
+                before = [page for start, page in _parse_pages(pages) if start <= position]
                 places.append(Place(before[-1] if before else None, heading, path))
         return places
 
 
-def visible(scope: Scope) -> tuple[str, list[Any]]:
-    """Return the SQL condition on documents that a scope stands for: access first, the caller's filters on top.
+def scope_condition(scope: Scope) -> tuple[str, list[Any]]:
+    """Return the SQL condition of a scope on documents: access first, then the caller's filters.
 
     Raises:
         SettingsError: The filters are malformed.
     """
-    # Access comes first and cannot be widened: whatever the filter says is joined to it by AND.
+    # Filters are joined to access by AND, so they can never widen it.
     parts: list[str] = ["d.access = '[]'"]
     parameters: list[Any] = []
     if scope.access:
@@ -206,14 +205,14 @@ def visible(scope: Scope) -> tuple[str, list[Any]]:
 
 
 def _rows(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
-    where, parameters = visible(scope)
+    where, parameters = scope_condition(scope)
     return connection.execute(sql.format(ids=LISTED, where=where), [json.dumps(list(ids)), *parameters]).fetchall()
 
 
-def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:
-    """Return a chunk with its text, after a look at whether that is what was written: its id is a hash of it.
+def _with_text(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:
+    """Return a chunk with its text, after checking the text against the id, which is its hash.
 
-    A parent has no text of its own in the database but that of its leaves.
+    A parent stores no text: its leaves have it.
     """
     text = chunk.text
     if chunk.level != 2:
@@ -228,11 +227,11 @@ def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_k
     return replace(chunk, text=text)
 
 
-def _last(pages: str) -> int:
-    return max((page for _, page in _parsed(pages)), default=0)
+def _last_page(pages: str) -> int:
+    return max((page for _, page in _parse_pages(pages)), default=0)
 
 
-def _parsed(pages: str) -> list[tuple[int, int]]:
+def _parse_pages(pages: str) -> list[tuple[int, int]]:
     try:
         return [(int(start), int(page)) for start, page in json.loads(pages)]
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The vectors of queries, kept: the same question is searched for again every round and turn."""
+"""A cache of query vectors: the same question is searched for again every round and turn."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from anabranch.models.usage import count_vectors
 
 KEPT = 1_024
 
-# A pool of its own: a search that waits for its vectors must not wait for a thread that waits for it. The requests for
-# several queries to a hosted embedder run side by side.
+# A separate pool: a search that waits for vectors must not block their threads. Requests to a hosted embedder run side
+# by side.
 _EMBEDDING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="anabranch-embedding")
 
 
@@ -23,26 +23,26 @@ class QueryVectors:
     """The vectors of the last `KEPT` queries by one embedder; for any thread."""
 
     def __init__(self, embedder: Embedder) -> None:
-        """Begin with none."""
+        """Begin with an empty cache."""
         self._embedder = embedder
         self._vectors = LRU[str, NDArray[np.float32]](KEPT)
 
-    def of(self, queries: Sequence[str]) -> Vectors:
-        """Return a row for each query, those that are not kept embedded side by side; counts both on the meter."""
-        kept = {query: one for query in queries if (one := self._vectors.get(query)) is not None}
+    def embed(self, queries: Sequence[str]) -> Vectors:
+        """Return a row for each query; embeds uncached ones side by side and counts both on the meter."""
+        kept = {query: embed_one for query in queries if (embed_one := self._vectors.get(query)) is not None}
         new = list(dict.fromkeys(query for query in queries if query not in kept))
-        # Both are counted, so that a trace can tell a question that cost nothing from one that was not searched for.
+        # Both are counted, so that a trace can tell a cached question from one that was never searched for.
         count_vectors(embedded=len(new), known=len(kept))
-        vectors = kept | dict(zip(new, _EMBEDDING.map(self._embedded, new), strict=True))
+        vectors = kept | dict(zip(new, _EMBEDDING.map(self._embed_alone, new), strict=True))
         return np.stack([vectors[query] for query in queries])
 
-    def one(self, query: str) -> NDArray[np.float32]:
-        """Return the vector of a query; what a search has embedded is there."""
+    def embed_one(self, query: str) -> NDArray[np.float32]:
+        """Return the vector of a query, cached if a search has embedded it."""
         known = self._vectors.get(query)
-        return self._embedded(query) if known is None else known
+        return self._embed_alone(query) if known is None else known
 
-    def _embedded(self, query: str) -> NDArray[np.float32]:
-        """Embed each query on its own: one text's vector must not depend on what else is in its batch."""
+    def _embed_alone(self, query: str) -> NDArray[np.float32]:
+        """Embed each query on its own: its vector must not depend on its batch."""
         vector: NDArray[np.float32] = embed_queries(self._embedder, [query])[0]
         self._vectors.set(query, vector)
         return vector

@@ -1,4 +1,4 @@
-"""What the database keeps of a document: its names by content, the text that is embedded, and its rows."""
+"""What the database stores of a document: its ids by content, the embedded text, and its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anabranch.chunking.hierarchical_chunker import Tree
     from anabranch.readers.document import Document
 
-# What stands in front of a leaf must leave it room in the 256 tokens that the bundled embedder sees.
+# The prefix of a leaf must leave it room in the 256 tokens that the bundled embedder reads.
 LONGEST_TITLE = 160
 LONGEST_HEADING = 240
 
@@ -22,26 +22,25 @@ MAX_SUMMARY = 4_000
 
 def digest_of(*parts: str) -> str:
     """Return 16 hex characters that name the parts; the separator cannot occur in text that was read."""
-    # 64 bits: two of a million documents meet with a chance of one in thirty million, and an id is written a lot.
+    # 64 bits: ids stay short, and a million documents collide with a chance of one in thirty million.
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def text_key(text: str) -> str:
-    """Return 32 hex characters that name a text; longer than an id, because whoever shares it shares its vector."""
+    """Return 32 hex characters that name a text; longer than an id, because equal keys share a vector."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def content_digest(document: Document) -> str:
-    """Name everything of a document that the corpus keeps, so that an unchanged one is left alone."""
-    # The blocks and not the file: a PDF that was saved anew with the same words is the same document, and is not
-    # embedded again.
+    """Return a digest of all that the corpus stores of a document, so that an unchanged one is skipped."""
+    # Hash the blocks, not the file: a PDF saved again with the same words is not embedded again.
     blocks = [[block.text, block.page, block.heading, block.is_heading] for block in document.blocks]
-    facts = [document.title, document.key, plain(document.metadata), document.access, blocks]
+    facts = [document.title, document.key, make_json_safe(document.metadata), document.access, blocks]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def embedded_text(title: str, heading: str, text: str) -> str:
-    """Return what both arms see of a leaf: title and heading path in front, which say what the words are about."""
+    """Return the text of a leaf that both retrievers see, with title and heading path in front."""
     # The end of a heading path says more than its beginning, the beginning of a title more than its end.
     title, heading = title[:LONGEST_TITLE], heading[-LONGEST_HEADING:]
     head = heading if heading.startswith(title) else " > ".join(part for part in (title, heading) if part)
@@ -74,7 +73,7 @@ def facts_of(grown: Grown) -> dict[str, str | int]:
         "key": document.key or document.source,
         "title": document.title,
         "digest": grown.digest,
-        "metadata": json.dumps(plain(document.metadata), ensure_ascii=False, sort_keys=True),
+        "metadata": json.dumps(make_json_safe(document.metadata), ensure_ascii=False, sort_keys=True),
         "access": json.dumps(sorted(document.access)),
         "tokens": sum(node.tokens for node in grown.tree.nodes if node.level == 0),
         "pages": json.dumps(pages_of(grown)),
@@ -86,8 +85,8 @@ def pages_of(grown: Grown) -> list[tuple[int, int]]:
     starts: list[tuple[int, int]] = []
     position = 0
     for block in grown.document.blocks:
-        # The tree joins and trims blocks, so places are looked for and not added up; one that is not found leaves the
-        # page before in force.
+        # The tree joins and trims blocks, so blocks are searched for in the text; a page that is not found counts as
+        # the page before.
         found = grown.tree.text.find(block.text, position)
         position = found if found >= 0 else position
         if block.page is not None and (not starts or starts[-1][1] != block.page):
@@ -96,24 +95,24 @@ def pages_of(grown: Grown) -> list[tuple[int, int]]:
     return starts
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401  # metadata of any shape
-    """Return what SQLite takes for JSON: one number that is not finite would break every filter of the corpus."""
+def make_json_safe(value: Any) -> Any:  # noqa: ANN401  # metadata of any shape
+    """Return a value that SQLite accepts as JSON: one non-finite number would break every filter of the corpus."""
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): make_json_safe(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [make_json_safe(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def summary_of(found: object) -> str:
-    """Return what the metadata of a document say under `summary`, bounded; empty where that is no text."""
+    """Return the field `summary` of a document's metadata, bounded; empty if it is not text."""
     return found.strip()[:MAX_SUMMARY] if isinstance(found, str) else ""
 
 
 def rows_of(doc_id: str, grown: Grown) -> list[tuple[Any, ...]]:
-    """Give each node its id: a content hash of document, place and text, so that what did not change keeps it."""
+    """Give each node its id: a content hash of document, place and text, so that unchanged nodes keep theirs."""
     nodes = grown.tree.nodes
     places = [0, 0, 0]
     positions: list[int] = []

@@ -1,4 +1,4 @@
-"""The tables of a corpus. SQLite is the one truth; everything else in the folder can be made from it again."""
+"""The tables of a corpus. SQLite is the source of truth; everything else in the folder can be rebuilt from it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ CREATE TABLE meta (
 ) WITHOUT ROWID;
 """
 
-# One row per file that was taken in: what lets a second run skip it, and notice that it is gone. An empty digest means
-# that it has to be read again. `access` is what was given with it; `stamp` is what the file system said of it.
+# One row per ingested file, so that a second run can skip it or notice that it is gone. An empty digest means that it
+# has to be read again. `access` holds its tags; `stamp` is its size and times in the file system.
 FILES = """
 CREATE TABLE files (
     path TEXT PRIMARY KEY,
@@ -27,8 +27,8 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 """
 
-# `number` is a document's name in the indexes, never used again. `born` is the count of changes at which its leaves
-# came: two leaves of one number and different births are of two editions.
+# `number` identifies a document in the indexes and is never reused. `born` is the count of changes when its leaves were
+# written: leaves with one number and different births belong to two editions.
 DOCUMENTS = """
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -72,8 +72,8 @@ CREATE INDEX chunks_by_document ON chunks (doc_id, level, start);
 CREATE INDEX chunks_by_parent ON chunks (parent_id, position);
 """
 
-# Vectors by what was embedded, so that text that moves or comes back is never embedded again. With row ids, two
-# vectors share a page and lie in the order they came in; without, each would spill into a page of its own.
+# Vectors by embedded text, so that text that moves or comes back is never embedded again. With row ids, two vectors
+# share a page in the order of insertion; without, each would spill into a page of its own.
 VECTORS = """
 CREATE TABLE vectors (
     vector_key TEXT NOT NULL,
@@ -83,8 +83,8 @@ CREATE TABLE vectors (
 );
 """
 
-# What the indexes still hold and the documents do not, and vectors that may have lost their last leaf: both are worked
-# off by the next index, so that its cost is that of the change.
+# Documents that only the indexes still hold, and vectors that may have lost their last leaf: the next index removes
+# both, so that its cost is that of the change.
 LEFTOVERS = """
 CREATE INDEX chunks_by_vector ON chunks (vector_key) WHERE vector_key IS NOT NULL;
 CREATE TABLE retired (
@@ -121,7 +121,7 @@ def checked_version(connection: sqlite3.Connection) -> int:
     """
     version = version_of(connection)
     if version not in (0, VERSION):
-        # No migration: a corpus is made from documents that the user still has, and ingesting takes no decision again.
+        # No migration: the user still has the documents and can ingest them again.
         msg = f"The corpus has version {version}; this program reads version {VERSION}."
         hint = "Ingest its documents into a new folder." if version < VERSION else "Update Anabranch."
         raise CorpusDamagedError(msg, hint=hint)
@@ -135,7 +135,7 @@ def prepare(connection: sqlite3.Connection) -> None:
         CorpusDamagedError: The corpus was written by an earlier or a later Anabranch.
     """
     if not checked_version(connection):
-        # The version comes with the tables: a kill in the middle leaves an empty file, which the next run begins anew.
+        # Tables and version are written together: a kill leaves an empty file, which the next run fills.
         connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
-    # SQLite leaves this off for each new connection; chunks go with their document only where it is on.
+    # SQLite disables foreign keys for each new connection; without them chunks outlive their document.
     connection.execute("PRAGMA foreign_keys = ON")

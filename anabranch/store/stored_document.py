@@ -1,6 +1,6 @@
-"""A document as the database has it, and whether it is whole.
+"""A document as it is stored, and whether it is intact.
 
-A disk can change bytes without a word, and SQLite has no checksums. But a document bears witness to itself: its id is a
+A disk can change bytes silently, and SQLite has no checksums. But a document can be checked against itself: its id is a
 hash of its name, the ids of its chunks are hashes of their text, and its leaves follow on one another without a gap.
 """
 
@@ -52,18 +52,18 @@ class StoredChunk(NamedTuple):
 
 
 OFF_UNIT = 1e-2
-"""How far the length of a vector may be from 1: rounding of 32-bit and 16-bit models stays far below it."""
+"""How far the length of a vector may differ from 1; rounding in 16 and 32 bits stays far below."""
 
 DOCUMENT = ", ".join(StoredDocument._fields)
 CHUNK = ", ".join(f'"{name}"' for name in StoredChunk._fields)
-# SQLite keeps any type in any column, whatever the table says: a flipped bit in the header of a record turns text into
-# bytes or a number, and Python code that expects text fails far from here.
+# SQLite accepts any type in any column: a flipped bit can turn text into bytes or a number, and code that expects text
+# would fail far from here.
 _TEXTS = ("doc_id", "path", "source", "key", "title", "digest", "metadata", "access", "pages")
 _CHUNKS = TypeAdapter(list[StoredChunk], config=ConfigDict(strict=True))
 _METADATA, _TAGS, _PAGES = TypeAdapter(dict[str, Any]), TypeAdapter(list[str]), TypeAdapter(list[tuple[int, int]])
 
 
-def numbers(connection: sqlite3.Connection) -> Iterator[int]:
+def list_numbers(connection: sqlite3.Connection) -> Iterator[int]:
     """Yield the numbers of the documents, ascending.
 
     Raises:
@@ -71,7 +71,7 @@ def numbers(connection: sqlite3.Connection) -> Iterator[int]:
     """
     last = 0
     for (number,) in connection.execute("SELECT number FROM documents ORDER BY number"):
-        # A page that a damaged tree names twice would bring its documents a second time.
+        # A damaged tree may name a page twice, which would repeat its documents.
         if number <= last:
             raise sqlite3.DatabaseError("documents are out of order")
         yield number
@@ -88,10 +88,10 @@ def stored_document(connection: sqlite3.Connection, number: int) -> StoredDocume
 def stored_chunks(connection: sqlite3.Connection, doc_id: str) -> list[StoredChunk]:
     """Return the chunks of a document in reading order, parents before their children."""
     sql = f"SELECT {CHUNK} FROM chunks WHERE doc_id = ?"  # noqa: S608  # names of columns
-    return in_order(StoredChunk(*row) for row in connection.execute(sql, (doc_id,)))
+    return sort_chunks(StoredChunk(*row) for row in connection.execute(sql, (doc_id,)))
 
 
-def in_order(chunks: Iterator[StoredChunk]) -> list[StoredChunk]:
+def sort_chunks(chunks: Iterator[StoredChunk]) -> list[StoredChunk]:
     """Sort chunks into reading order, parents before their children; those without a place come last."""
     placed: list[StoredChunk] = []
     lost: list[StoredChunk] = []
@@ -109,8 +109,8 @@ def vectors_of(connection: sqlite3.Connection, doc_id: str) -> Iterator[tuple[st
     yield from connection.execute(sql, (doc_id,))
 
 
-def dimension_of_most(connection: sqlite3.Connection, embedder: str) -> int:
-    """Return the length that most vectors of an embedder have; one has to be wrong to differ."""
+def find_dimension(connection: sqlite3.Connection, embedder: str) -> int:
+    """Return the length that most vectors of an embedder have; any other length is wrong."""
     sql = "SELECT length(vector) FROM vectors WHERE embedder = ? GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1"
     row = connection.execute(sql, (embedder,)).fetchone()
     return int(row[0]) // 4 if row else 0
@@ -120,13 +120,13 @@ def is_vector(blob: object, dimension: int) -> bool:
     """Tell whether a blob is a vector of that dimension and of the length 1, as embedders make them."""
     if not isinstance(blob, bytes) or len(blob) != 4 * dimension or not dimension:
         return False
-    # A disk that changes an exponent or a sign bit of a number rarely leaves the length what it was.
+    # A changed exponent of a number nearly always changes the length.
     with np.errstate(all="ignore"):
         return abs(float(np.linalg.norm(np.frombuffer(blob, dtype=np.float32))) - 1.0) < OFF_UNIT
 
 
 class ExaminedDocument(NamedTuple):
-    """A document, as far as it can be read, and what is wrong with it; None where it is exactly what was written."""
+    """A document, as far as it can be read, and its fault; None if it is exactly what was written."""
 
     number: int
     row: StoredDocument | None
@@ -135,40 +135,40 @@ class ExaminedDocument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a person calls it, empty where nobody can say."""
+        """The source of the document, empty if it cannot be read."""
         return self.row.source if self.row and isinstance(self.row.source, str) else ""
 
 
-def examined(connection: sqlite3.Connection) -> Iterator[ExaminedDocument]:
+def examine_documents(connection: sqlite3.Connection) -> Iterator[ExaminedDocument]:
     """Yield each document with what is wrong with it; one is in memory at a time.
 
     Raises:
         sqlite3.DatabaseError: The table is damaged; what was yielded can be read.
     """
-    for number in numbers(connection):
-        yield _examined(connection, number)
+    for number in list_numbers(connection):
+        yield _examine(connection, number)
 
 
-def examined_by_id(connection: sqlite3.Connection, doc_id: str) -> ExaminedDocument | None:
+def examine_document(connection: sqlite3.Connection, doc_id: str) -> ExaminedDocument | None:
     """Return one document with what is wrong with it, None where there is none of that id."""
     found = connection.execute("SELECT number FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
-    return _examined(connection, found[0]) if found else None
+    return _examine(connection, found[0]) if found else None
 
 
-def _examined(connection: sqlite3.Connection, number: int) -> ExaminedDocument:
+def _examine(connection: sqlite3.Connection, number: int) -> ExaminedDocument:
     row: StoredDocument | None = None
     chunks: list[StoredChunk] = []
     try:
         row = stored_document(connection, number)
         chunks = stored_chunks(connection, row.doc_id) if row else []
-        why = fault(row, chunks) if row else "it cannot be found by its number"
-    # A page of its own that is damaged costs this document and not those after it.
+        why = find_fault(row, chunks) if row else "it cannot be found by its number"
+    # A damaged page costs this document, and not those after it.
     except sqlite3.DatabaseError as error:
         why = str(error)
     return ExaminedDocument(number, row, chunks, why)
 
 
-def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
+def find_fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
     """Return what is wrong with a document, None where it is exactly what was written."""
     return (
         _fault_of_row(document)
@@ -181,11 +181,11 @@ def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None
 def _fault_of_row(document: StoredDocument) -> str | None:
     if not all(isinstance(getattr(document, name), str) for name in _TEXTS) or not isinstance(document.tokens, int):
         return "its row cannot be read"
-    # The name alone has no other witness: everything else is in the hash of a chunk.
+    # Only the name needs this check: everything else is in the hash of a chunk.
     if document.doc_id != digest_of(document.source):
-        return "its id is not that of its name"
+        return "its id does not match its name"
     try:
-        # Strict, or a damaged 1 that reads "1" would pass for what was written.
+        # Strict, or a number damaged into text would pass.
         _METADATA.validate_json(document.metadata, strict=True)
         _TAGS.validate_json(document.access, strict=True)
         _PAGES.validate_json(document.pages, strict=True)
@@ -205,11 +205,11 @@ def _fault_of_types(chunks: Sequence[StoredChunk]) -> str | None:
 
 
 def _fault_of_tree(chunks: Sequence[StoredChunk]) -> str | None:
-    """Look that each level covers the whole text without a gap, and that each chunk lies within its parent."""
+    """Check that each level covers the whole text without a gap, and that each chunk lies within its parent."""
     ends, counts = [0, 0, 0], [0, 0, 0]
     above: list[StoredChunk | None] = [None, None, None]
     for chunk in chunks:
-        # Leaves tile the text, and so do parents: a chunk that is gone leaves a gap or a number that is missing.
+        # Leaves tile the text, and so do parents: a missing chunk leaves a gap or a missing number.
         if chunk.start != ends[chunk.level] or chunk.position != counts[chunk.level]:
             return f"a passage is missing at character {ends[chunk.level]}"
         parent = above[chunk.level - 1] if chunk.level else None
@@ -226,15 +226,15 @@ def _fault_of_tree(chunks: Sequence[StoredChunk]) -> str | None:
 def _fault_of_words(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
     text = "".join(chunk.text or "" for chunk in chunks)
     if len(text) != (chunks[-1].end if chunks else 0):
-        return "a passage has not all of its text"
+        return "a passage has lost part of its text"
     for chunk in chunks:
         words = text[chunk.start : chunk.end]
         if chunk.chunk_id != digest_of(document.doc_id, f"{chunk.level}/{chunk.position}", words):
             return "a passage is not what was written"
-        # The key of its vector is a hash of title, heading and text, so it tells of damage to those as well.
+        # The key of its vector is a hash of title, heading and text, so it reveals damage to those, too.
         if chunk.level == 2 and chunk.vector_key != text_key(embedded_text(document.title, chunk.heading, words)):
-            return "a passage, or what it stands under, is not what was written"
-    # A root at the end of a document leaves no gap behind it; the sum tells that it is missing.
+            return "a passage or its headings are not what was written"
+    # A missing last root leaves no gap; the sum shows that it is missing.
     if document.tokens != sum(chunk.tokens for chunk in chunks if chunk.level == 0):
         return "a passage is missing"
     return None

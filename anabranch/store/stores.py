@@ -1,7 +1,7 @@
-"""Opens a corpus wherever it is: the scheme of its address says which kind of store has it.
+"""Opens a corpus in any store: the scheme of its address names the kind of store.
 
 A package adds a kind of store with an entry point (`anabranch.registry`): the group is "anabranch.stores", the name is
-the scheme, and what it names is a class like `Store`. PostgreSQL and published copies are added in this way.
+the scheme, and its target is a class like `Store`. PostgreSQL and published copies are added this way.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Store(Protocol):
 
 @runtime_checkable
 class SnapshotStore(Store, Protocol):
-    """A store whose corpora can be listed, verified, exported and copied, and whose documents removed by name."""
+    """A store whose corpora can be listed, verified, exported and copied, and lose documents by name."""
 
     def snapshot(self, address: StrPath) -> AbstractContextManager[CorpusSnapshot]:
         """Return all of a corpus at one moment.
@@ -61,7 +61,7 @@ class SnapshotStore(Store, Protocol):
 
 @runtime_checkable
 class ListingStore(Store, Protocol):
-    """A store that can say what a corpus holds also where it cannot be read as a whole."""
+    """A store that can list what a corpus holds even if it cannot be read as a whole."""
 
     def listing(self, address: StrPath) -> AbstractContextManager[CorpusListing]:
         """Return what a corpus holds at one moment.
@@ -75,10 +75,10 @@ class ListingStore(Store, Protocol):
 
 @runtime_checkable
 class RebuildingStore(Store, Protocol):
-    """A store that can make anew what it has made from documents; a folder has `maintenance.rebuild`."""
+    """A store that can rebuild what it derived from documents; a folder uses `maintenance.rebuild`."""
 
     def rebuild(self, address: StrPath, *, wait: float, progress: Progress) -> None:
-        """Make vectors that are missing, and all that searches read.
+        """Make missing vectors, and rebuild all that searches read.
 
         Raises:
             CorpusNotFoundError: There is no corpus at that address.
@@ -98,13 +98,13 @@ PUBLISHED = "s3"
 """The kind of store that reads published corpora, those in a folder as well."""
 
 CORPORA = 8
-"""Addresses whose readers are kept: each holds files or connections open."""
+"""Most addresses with cached readers: each reader holds files or connections open."""
 
 GENERATIONS = 2
-"""Readers that are kept of each: the present generation, and the one before for the turns that have begun with it."""
+"""Cached readers per address: the current generation, and the previous one for the turns that began with it."""
 
 _opened = LRU[str, LRU[int, CorpusReader]](CORPORA)
-"""What addresses were opened with lately, by generation."""
+"""The cached readers of each address, by generation."""
 
 
 async def open_corpus(corpus: StrPath) -> CorpusReader:
@@ -117,28 +117,28 @@ async def open_corpus(corpus: StrPath) -> CorpusReader:
         SettingsError: There is no such kind of store.
         CorpusNotFoundError: There is no corpus at that address.
         CorpusEmptyError: It holds no passage.
-        EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
-        CorpusDamagedError: It is damaged, and cannot be mended while it is opened.
+        EmbedderMismatchError: Its embedder is not available here, or has changed since.
+        CorpusDamagedError: It is damaged, and cannot be repaired while it is opened.
     """
-    # In a thread: the package of another store is imported here.
+    # In a thread, because this may import the package of a store.
     store = await asyncio.to_thread(store_of, corpus)
     reader = await store.open(corpus)
     _opened.setdefault(str(corpus), LRU(GENERATIONS)).set(reader.generation, reader)
     return reader
 
 
-def opened(corpus: StrPath, generation: int) -> CorpusReader | None:
-    """Return the reader that `open_corpus` returned for a generation, without a look at whether there is a later one.
+def find_reader(corpus: StrPath, generation: int) -> CorpusReader | None:
+    """Return the cached reader of a generation, even if there is a later one.
 
-    None where it is not kept any more. What was removed or hidden since is so for it, too. A published copy is of one
-    moment as a whole instead, and is refused when it is too old.
+    None if it is no longer cached. Later removals and access tags hold for it, too. A published copy stays as it was,
+    and is refused when it is too old.
     """
     readers = _opened.get(str(corpus))
     return None if readers is None else readers.get(generation)
 
 
-def let_go(corpus: StrPath) -> None:
-    """Keep no reader of an address any more."""
+def forget_readers(corpus: StrPath) -> None:
+    """Drop the cached readers of an address."""
     _opened.pop(str(corpus))
 
 
@@ -163,7 +163,7 @@ def open_snapshot(corpus: StrPath) -> AbstractContextManager[CorpusSnapshot]:
     store = store_of(corpus)
     if not isinstance(store, SnapshotStore):
         msg = f"A corpus in a store of the kind {scheme_of(corpus)!r} cannot be read as a whole."
-        raise SettingsError(msg, hint="That takes a folder, or a corpus in PostgreSQL.")
+        raise SettingsError(msg, hint="Use a corpus in a folder or in PostgreSQL.")
     return store.snapshot(corpus)
 
 
@@ -171,7 +171,7 @@ def open_listing(corpus: StrPath) -> AbstractContextManager[CorpusListing]:
     """Return what a corpus holds at one moment, as its owner sees it.
 
     Raises:
-        SettingsError: There is no such kind of store, or it cannot say so.
+        SettingsError: There is no such kind of store, or it cannot list a corpus.
         CorpusNotFoundError: There is no corpus at that address.
         CorpusDamagedError: It cannot be read, or is of another version.
     """
@@ -180,13 +180,13 @@ def open_listing(corpus: StrPath) -> AbstractContextManager[CorpusListing]:
 
 
 def rebuilding_store(corpus: StrPath) -> RebuildingStore | None:
-    """Return the store of a corpus if it can make a corpus's index anew by itself."""
+    """Return the store of a corpus if it can rebuild indexes itself."""
     store = store_of(corpus)
     return store if isinstance(store, RebuildingStore) else None
 
 
 def store_of(corpus: StrPath) -> Store:
-    """Return the store that has a corpus.
+    """Return the store of a corpus.
 
     Raises:
         SettingsError: There is no such kind of store.
@@ -195,10 +195,10 @@ def store_of(corpus: StrPath) -> Store:
     if scheme == "file" and is_published(folder_of(corpus)):
         scheme = PUBLISHED
     try:
-        # A drive or a name with a colon in it looks like a scheme: the hint says how such a folder is written.
+        # A drive, or a folder name with a colon, looks like a scheme: the hint shows how to write it.
         return STORES.get(scheme)()
     except SettingsError as error:
         if scheme in STORES:
             raise
-        hint = f"{error.hint} A folder of that name is written ./{corpus}."
+        hint = f"{error.hint} To name a folder like that, write ./{corpus}."
         raise SettingsError(error.message, hint=hint) from None

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock file, and a name for whoever holds it."""
+"""One writer at a time: a lock file with the name of its holder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from anabranch.errors import CorpusLockedError, SettingsError
-from anabranch.store.corpus_folder import explained
+from anabranch.store.corpus_folder import explain_failures
 from anabranch.text.normalization import squeeze
 
 POLL = 0.2
@@ -28,14 +28,14 @@ _WORD = re.compile(r"[a-z]+")
 
 
 @contextmanager
-def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
+def hold_write_lock(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
     """Hold the corpus's write lock; the operating system frees it when the process ends, however it ends.
 
-    What SQLite and the disk raise in the meantime becomes an error that says what to do.
+    Errors of SQLite and the disk meanwhile become errors that say what to do.
 
     Args:
         folder: The corpus.
-        wait: Seconds to wait for another writer; who that is, is said in the log.
+        wait: Seconds to wait for another writer, whose name is logged.
 
     Raises:
         CorpusLockedError: Another process is writing, and still is after `wait` seconds.
@@ -51,9 +51,9 @@ def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
         msg = f"The corpus at {folder} cannot be written to: {error.strerror or error}."
         raise SettingsError(msg, hint="Check the permissions of the folder.") from error
     try:
-        with suppress(OSError):  # a courtesy, which needs room on the disk
+        with suppress(OSError):  # a courtesy that needs disk space
             name.write_text(_own_name(), encoding="utf-8")
-        with explained(folder):
+        with explain_failures(folder):
             yield
     finally:
         with suppress(OSError):
@@ -63,7 +63,7 @@ def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
 
 def _acquire(lock: FileLock, folder: Path, wait: float) -> None:
     with suppress(Timeout):
-        # Tried without waiting first: a message about waiting is for those who do wait.
+        # Try without waiting first, so that only those who wait get the message.
         lock.acquire(timeout=0)
         return
     who = _holder(folder)
@@ -74,11 +74,11 @@ def _acquire(lock: FileLock, folder: Path, wait: float) -> None:
             return
         who = _holder(folder)
     msg = f"The corpus at {folder} is being written to by {who}."
-    raise CorpusLockedError(msg, hint="Try again when it has ended.")
+    raise CorpusLockedError(msg, hint="Try again when it has finished.")
 
 
 def _holder(folder: Path) -> str:
-    """Return what whoever holds the lock says of itself; a name that a killed process left is written over by then."""
+    """Return the name of the lock's holder; it has overwritten the name of a killed one."""
     try:
         return squeeze((folder / "writer").read_text(encoding="utf-8"))[:200] or "another process"
     except (OSError, ValueError):
@@ -87,7 +87,7 @@ def _holder(folder: Path) -> str:
 
 def _own_name() -> str:
     program = Path(sys.argv[0]).name if sys.argv else ""
-    # Without its options and paths: passwords are among them, and other people may read the folder.
+    # Omit options and paths: they may hold passwords, and others may read the folder.
     words = takewhile(_WORD.fullmatch, sys.argv[1:])
     command = " ".join([program if program not in ("", "-c") else "python", *words])
     return f"process {os.getpid()} on {socket.gethostname()} ({command}), since {time.strftime('%Y-%m-%d %H:%M:%S')}"

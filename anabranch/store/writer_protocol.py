@@ -1,4 +1,4 @@
-"""What an ingest asks of a store. Not async: an ingest has a thread of its own."""
+"""The protocol of writing to a store. Not async: an ingest has a thread of its own."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class FileRecord(NamedTuple):
     """A file that was taken in.
 
     Attributes:
-        path: Where it lies, or what else it is known by.
-        source: What a person calls it.
-        sha256: Of its bytes; empty if it has to be read again.
+        path: Its location, or another identity.
+        source: Its name for people.
+        sha256: The digest of its bytes; empty if it has to be read again.
         access: The tags that were given with it.
         complete: Whether all documents that it holds were seen (`CorpusWriter.see`): the others of it are gone.
-        stamp: What the file system said of it when it was read (size, times), empty where that is no evidence.
+        stamp: Its size and times in the file system when it was read; empty where these are unreliable.
     """
 
     path: str
@@ -29,13 +29,13 @@ class FileRecord(NamedTuple):
     stamp: str = ""
 
     def unread(self) -> FileRecord:
-        """Return the record of a file that has to be read again; of its former documents, none is taken for gone."""
-        # No hash, so that the next run reads it; not complete, so that what it did not come to is not removed.
+        """Return the record of a file that has to be read again and keeps its former documents."""
+        # No hash, so that the next run reads it; not complete, so that unread documents are not removed.
         return self._replace(sha256="", stamp="", complete=False)
 
 
 class WriteResult(NamedTuple):
-    """What a transaction came to.
+    """The outcome of a transaction.
 
     Attributes:
         removed: How many documents of each file were removed because it does not hold them any more.
@@ -47,21 +47,21 @@ class WriteResult(NamedTuple):
 
 
 class Progress(Protocol):
-    """Told the stage of a long work on a corpus, how much is done and how much there is (0 where nobody knows)."""
+    """Called with the stage of a long task on a corpus, the amount done and the total (0 if unknown)."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """Show it."""
         ...
 
 
-def silent(stage: str, done: int, total: int, detail: str = "") -> None:  # a `Progress`, which names them
+def silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the signature of `Progress`
     """Show nothing."""
 
 
 class CorpusWriter(Protocol):
-    """All that an ingest needs of a store. One writer at a time; what one method has written, a kill does not undo.
+    """All that an ingest needs of a store. One writer at a time; each method's writes survive a kill.
 
-    Nothing that is written is found by a search before `publish`; what is removed is not shown from then on.
+    Searches find writes only after `publish`; removals take effect at once.
     """
 
     def meta(self, name: str) -> str | None:
@@ -105,7 +105,7 @@ class CorpusWriter(Protocol):
         ...
 
     def dimension(self) -> int:
-        """Return the length of its vectors, 0 where there are none; no embedder is asked, which may be far away."""
+        """Return the length of its vectors, 0 where there are none, without calling the embedder."""
         ...
 
     def missing_vectors(self, texts: Sequence[str], embedder: str) -> dict[str, str]:
@@ -119,7 +119,7 @@ class CorpusWriter(Protocol):
     def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
         """Replace documents, and record the files that are finished by them, all in one transaction.
 
-        A document that the store does not take costs itself: its former edition stays, and its file counts as not read.
+        If the store rejects a document, its former edition stays, and its file counts as not read.
         """
         ...
 
@@ -139,10 +139,10 @@ class CorpusWriter(Protocol):
         ...
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
-        """Have searches find what was written; nothing happens where nothing has changed.
+        """Make writes visible to searches; does nothing if nothing has changed.
 
         Args:
-            quick: Leave for later what can wait, such as giving room back: somebody wants the run to end.
-            progress: Told leaves done and leaves in all.
+            quick: Postpone what can wait, such as compaction, because the user wants the run to end.
+            progress: Called with the leaves done and the leaves in all.
         """
         ...

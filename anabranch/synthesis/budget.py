@@ -1,4 +1,4 @@
-"""What a question may still cost, and what each way of writing the answer takes of it."""
+"""The budget of a question, and the cost of each way of writing the answer."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from anabranch.types import Left, RouteName, Step
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Model calls, or what is left of a budget of them; infinite where nothing bounds it.
+    """Spent or remaining model calls and tokens; infinite where unbounded.
 
     Attributes:
         calls: Model calls in all.
         tokens: Of prompts and replies together.
-        too_slow: Whether a call ran out of time, so that no other one is made whatever the limits leave.
+        too_slow: Whether a call ran out of time, after which no other call is made.
     """
 
     calls: float = math.inf
     tokens: float = math.inf
     too_slow: bool = False
 
-    def less(self, spent: Spending) -> Spending:
-        """Return what is left after something was spent, at least nothing."""
+    def subtract(self, spent: Spending) -> Spending:
+        """Return what is left after spending, at least zero."""
         calls, tokens = max(self.calls - spent.calls, 0), max(self.tokens - spent.tokens, 0)
         return replace(self, calls=calls, tokens=tokens)
 
     def lacks(self, wanted: Spending) -> str:
-        """Say, for people, what is missing to pay for something; empty where it can be paid."""
+        """Return what is missing to pay for something, for people; empty if nothing is."""
         if self.too_slow and wanted.calls:
             return "a faster model (a call for this question ran out of time)"
         if wanted.calls > self.calls:
@@ -42,13 +42,13 @@ class Spending:
         return ""
 
     def to_record(self) -> Left:
-        """Return it as a branch is sent it."""
+        """Return the record that a branch receives."""
         calls, tokens = (None if math.isinf(most) else int(most) for most in (self.calls, self.tokens))
         return Left(calls=calls, tokens=tokens, too_slow=self.too_slow)
 
     @classmethod
     def from_record(cls, left: Left | None) -> Spending:
-        """Read what a branch was sent; without a record nothing is bounded."""
+        """Read the record of a branch; unbounded without one."""
         if left is None:
             return cls()
         calls, tokens = (math.inf if most is None else most for most in (left["calls"], left["tokens"]))
@@ -57,14 +57,14 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What decides the cost of a route.
+    """The sizes that decide the cost of a route.
 
     Attributes:
         windows: Tokens of each window's passages, in the order in which they are read.
         frame: Tokens of the instructions and the question, which every call repeats.
         reply: Most tokens of a reply.
         fan_in: Partial answers joined by one call.
-        thoughts: Most tokens that the model may think in beside each reply.
+        thoughts: Most reasoning tokens beside each reply.
     """
 
     windows: Sequence[int]
@@ -73,14 +73,14 @@ class Prices:
     fan_in: int
     thoughts: int = 0
 
-    def of(self, route: RouteName, read: int) -> Spending:
-        """Return the most that a route takes when it reads the first `read` windows."""
+    def cost(self, route: RouteName, read: int) -> Spending:
+        """Return the highest cost of a route that reads the first `read` windows."""
         passages = sum(self.windows[:read])
         if route == "compose":
             return Spending(0, 0)
         each = self.frame + self.reply + self.thoughts
         reading = passages + read * each
-        # Beside each further window stands the answer so far, which is as long as a reply may be.
+        # Each further window comes with the answer so far, which may have the length of a reply.
         if route != "map_reduce":
             return Spending(read, reading + (read - 1) * self.reply)
         calls, parts = _tree(read, self.fan_in)
@@ -103,71 +103,71 @@ class BudgetLimits(Protocol):
 
 
 class Budget:
-    """What a turn has left of its model calls and tokens; a step asks it before it calls a model.
+    """The remaining model calls and tokens of a turn; a step checks them before it calls a model.
 
     Attributes:
-        left: Calls and tokens that are left; a call that ran out of time leaves none, for the next would end like it.
+        left: Remaining calls and tokens; none after a call that ran out of time, for the next would, too.
     """
 
     def __init__(self, limits: BudgetLimits, left: Spending) -> None:
-        """Take the settings that bound a question, and what is left of them."""
+        """Take the limits of a question, and what is left."""
         self.left = left
         self._limits = limits
-        # A call's own length is not known before it is made; a full window is the most that it may read.
+        # The length of a call is not known in advance, so assume a full window.
         self._answer = limits.window_tokens + limits.answer_tokens
 
     @classmethod
-    def after(cls, trace: Sequence[Step], limits: BudgetLimits) -> Budget:
-        """Return what the steps of a turn have left."""
+    def from_trace(cls, trace: Sequence[Step], limits: BudgetLimits) -> Budget:
+        """Return the budget that is left after the steps of a trace."""
         used = usage_of(trace)
         is_too_slow = any(step["counts"].get(TIMED_OUT) for step in trace)
         most = Spending(limits.max_model_calls, limits.max_tokens or math.inf, is_too_slow)
-        return cls(limits, most.less(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"])))
+        return cls(limits, most.subtract(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"])))
 
     def lacks(self, calls: int) -> str:
-        """Say, for people, what is missing for some calls of any length; empty where they can be had."""
+        """Return what is missing for some calls of any length, for people; empty if nothing is."""
         return self.left.lacks(Spending(calls, 0))
 
     def allows(self, *, calls: int = 1, tokens: int = 0) -> bool:
-        """Tell whether calls before the answer, all at the same time, leave one for the answer.
+        """Tell whether parallel calls before the answer leave one for the answer.
 
-        Where they do not, the step counts as degraded. Repeated calls are held to what is left then.
+        If not, the step counts as degraded. Repeated calls are limited to the rest.
         """
         wanted = Spending(calls + 1, tokens + self._answer)
         lacking = self.left.lacks(wanted)
         if lacking:
             note_failure(UNASKED.format(lacking))
-        hold_repeats(self.left.less(wanted))
+        hold_repeats(self.left.subtract(wanted))
         return not lacking
 
     def take(self, *, calls: int, tokens: int) -> None:
-        """Take calls before the answer out of what is left.
+        """Subtract calls before the answer from the budget.
 
         Raises:
             OperationError: Nothing would be left for the answer.
         """
         wanted = Spending(calls + 1, tokens + self._answer)
-        hold_repeats(self.left.less(wanted))
+        hold_repeats(self.left.subtract(wanted))
         if lacking := self.left.lacks(wanted):
             raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
-        self.left = self.left.less(Spending(calls, tokens))
+        self.left = self.left.subtract(Spending(calls, tokens))
 
     def affords(self, calls: int = 1) -> bool:
-        """Tell whether calls can be had once there is an answer; each may read a full window."""
+        """Tell whether the budget affords calls after the answer; each may read a full window."""
         return not self.left.lacks(Spending(calls, calls * self._answer))
 
     def grant(self, calls: int) -> int:
-        """Return how many of some calls can be had once there is an answer; repeated ones are held to the rest."""
+        """Return how many of some calls the budget affords after the answer; repeated ones are limited to the rest."""
         most = next((number for number in range(calls, 0, -1) if self.affords(number)), 0)
-        hold_repeats(self.left.less(Spending(most, most * self._answer)))
+        hold_repeats(self.left.subtract(Spending(most, most * self._answer)))
         return most
 
     def rest_of(self, route: RouteName, windows: int, *, branches: int = 1) -> Spending:
-        """Return what each of some branches may put into repeated calls, beside those of the route itself."""
-        # A window is taken as full, which makes up for the instructions around it.
+        """Return what each branch may spend on repeated calls, beside those of the route itself."""
+        # Windows count as full, which makes up for the instructions around them.
         sizes = [self._limits.window_tokens] * windows
         prices = Prices(sizes, frame=0, reply=self._limits.answer_tokens, fan_in=self._limits.fan_in)
-        rest = self.left.less(prices.of(route, windows))
+        rest = self.left.subtract(prices.cost(route, windows))
         return Spending(rest.calls / branches, rest.tokens / branches)
 
 
@@ -175,7 +175,7 @@ UNASKED = "the model was not asked: this step and the answer would take {}"
 
 
 def hold_repeats(rest: Spending) -> None:
-    """Hold calls that the running step makes once more to a budget."""
+    """Limit repeated calls of the running step to a budget."""
     allow_repeats(rest.calls, rest.tokens)
 
 
@@ -199,10 +199,10 @@ def usage_of(trace: Sequence[Step]) -> dict[str, Any]:
 
 
 def _tree(leaves: int, fan_in: int) -> tuple[int, int]:
-    """Return the calls and the partial answers read of a reduction; a group of one needs no call."""
+    """Return the number of calls of a reduction and of partial answers that they read; a group of one needs no call."""
     calls, parts = 0, 0
     while leaves > 1:
-        # The last group of a level may have one member, which goes up as it is.
+        # The last group of a level may have one member, which moves up unchanged.
         alone = leaves % fan_in == 1
         calls += math.ceil(leaves / fan_in) - alone
         parts += leaves - alone
@@ -213,8 +213,8 @@ def _tree(leaves: int, fan_in: int) -> tuple[int, int]:
 def group(sizes: Sequence[int], *, fan_in: int, room: int) -> list[list[int]]:
     """Put partial answers into groups of neighbours that one call can join, as few as the bounds allow.
 
-    Where every group has one member, there is nothing to join: whoever reduces level by level has to stop there, or
-    answers that do not shrink would be sent for ever.
+    If every group has one member, nothing can be joined, and the caller must stop: otherwise answers that do not shrink
+    would be sent for ever.
 
     Args:
         sizes: Tokens of each partial answer.

@@ -1,4 +1,4 @@
-"""What a call has room for: the model's context, less instructions, question and reply."""
+"""The room of a call for passages: the model's context less instructions, question and reply."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING
 from anabranch.errors import SettingsError
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.synthesis.packing import Limit
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 
 if TYPE_CHECKING:
     from anabranch.models.embedder import Embedder
 
-# Tokens of a chat template and of the words between question, answer so far and passages.
+# Tokens of a chat template and of the text between question, answer so far and passages.
 MESSAGES = 40
 
-# Room for passages below which a window says too little to be worth a call.
+# A window with less room for passages is not worth a call.
 LEAST = 64
 
-# As long as the envelope lets a label be, in short pieces, which make the most tokens.
+# A label of the greatest length, in short pieces, which make the most tokens.
 LONGEST_LABEL = "x1 " * 67
 
-# A passage as it is shown: number, label, text.
+# A passage as the model sees it: number, label, text.
 Row = tuple[int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What the calls that write an answer have room for.
+    """The room of the calls that write an answer.
 
     Attributes:
         frame: Tokens of the longest instructions and the question.
-        limit: Room for passages in each call; None where nothing is known of the model's context.
+        limit: Room for passages in each call; None if the model's context is unknown.
         chain: Whether there is room for an answer so far beside the passages, as refining needs.
     """
 
@@ -51,8 +51,8 @@ def measure_envelope(embedder: Embedder, label: str = LONGEST_LABEL) -> int:
 
 
 def count_tokens(embedder: Embedder, texts: Sequence[str]) -> list[int]:
-    """Return how many tokens a chat model may count in each text; the corpus's tokenizer counts them."""
-    return [at_most(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
+    """Return how many tokens a chat model may count in each text, estimated from the corpus's tokenizer."""
+    return [bound_tokens(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
 
 
 def find_room(
@@ -65,16 +65,16 @@ def find_room(
     answer_tokens: int,
     may_refine: bool,
 ) -> Room:
-    """Return the room; texts are counted by the corpus's tokenizer, and those the model counts get a margin.
+    """Return the room; the corpus's tokenizer counts, with a margin for texts that the model counts.
 
     Args:
-        embedder: That of the corpus.
-        instructions: Those of each kind of call.
-        question: As the model is asked it.
-        labels: How passages are introduced; the longest one is counted.
-        context_tokens: The model's context; None where nothing is known of it, or there is no model.
+        embedder: The embedder of the corpus.
+        instructions: The instructions of each kind of call.
+        question: The question as the model gets it.
+        labels: The labels of passages; the longest one counts.
+        context_tokens: The model's context; None if it is unknown or there is no model.
         answer_tokens: Most tokens of a reply.
-        may_refine: Whether an answer may be refined, so that room for it is kept free in every window.
+        may_refine: Whether an answer may be refined, which reserves room for it in every window.
 
     Raises:
         SettingsError: The instructions, the question and the reply leave no room for passages.
@@ -85,7 +85,7 @@ def find_room(
         return Room(frame, None)
     once = context_tokens - frame - answer_tokens
     around = measure_envelope(embedder, max(labels, key=len, default=""))
-    # To refine, a call holds the answer so far beside a window; without room for both, that route is not taken.
+    # Refining needs room for the answer so far beside a window; without it, that route is not taken.
     chain = once - answer_tokens >= LEAST + around
     if once < LEAST + around:
         msg = (
@@ -93,12 +93,12 @@ def find_room(
             f"instructions ({frame:,} tokens) and a reply (answer_tokens={answer_tokens:,})."
         )
         raise SettingsError(msg, hint="Lower answer_tokens, ask a shorter question, or raise context_tokens.")
-    # Kept free in every window, for the route is chosen only when the windows are known.
+    # Reserve it in every window, for the route is chosen after the windows are known.
     reserved = answer_tokens if chain and may_refine else 0
-    return Room(frame, Limit(once - reserved, lambda text, tokens: at_most(text, tokens) + around), chain)
+    return Room(frame, Limit(once - reserved, lambda text, tokens: bound_tokens(text, tokens) + around), chain)
 
 
-def fitting_rows(
+def take_fitting(
     embedder: Embedder,
     rows: Sequence[Row],
     asked: str,
@@ -110,14 +110,14 @@ def fitting_rows(
     """Return the first passages that one call has room for.
 
     Args:
-        embedder: That of the corpus, whose tokenizer counts.
-        rows: The passages, as they are shown.
-        asked: What stands beside them in the call.
-        context: Tokens of the model's context; None where nothing is known of it.
+        embedder: The embedder of the corpus, whose tokenizer counts.
+        rows: The passages as the model sees them.
+        asked: The rest of the call.
+        context: Tokens of the model's context; None if unknown.
         window: Most tokens of passages in one call.
         reply: Tokens of the reply.
     """
-    # Two bounds: what the model has room for, in its tokens, and what one call may show, in those of the corpus.
+    # Two bounds: the model's context in its tokens, and the window in those of the corpus.
     nonce = new_nonce()
     in_prompt = accumulate(count_tokens(embedder, [wrap([row], nonce) for row in rows]))
     in_window = accumulate(embedder.count([text for *_, text in rows]))

@@ -1,4 +1,4 @@
-"""What a model that writes is asked, and what becomes of its reply."""
+"""Prompts for a writing model, and how its replies are read."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from anabranch.types import Chunk, Draft
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
 
-# Characters of the instructions that no answer begins with.
+# No answer begins with this many characters of the instructions.
 _BEGINNING = 80
 _WORDS = re.compile(r"\w+")
 
 
 def fill_prompt(passages: str, question: str, ask: str, *between: str, existing: str = "") -> str:
-    """Return a user message: passages first, so that a server which has read them can go on from there.
+    """Return a user message with the passages first, so that a server can reuse them from its prompt cache.
 
     Args:
-        passages: In their envelope.
-        question: That the model answers.
-        ask: What it is asked to do; a template of the user's says by placeholders where the other parts go.
+        passages: The passages in their envelope.
+        question: The question to answer.
+        ask: The instruction; placeholders in a user's template say where the other parts go.
         *between: Further parts, which stand before `ask`.
         existing: The answer so far.
     """
@@ -38,7 +38,7 @@ def fill_prompt(passages: str, question: str, ask: str, *between: str, existing:
 
 
 def label(chunk: Chunk) -> str:
-    """Return how a passage is introduced to the model: title, heading and page."""
+    """Return the label of a passage for the model: title, heading and page."""
     page = f"p. {chunk.page}" if chunk.page is not None else ""
     return ", ".join(part for part in (chunk.title or chunk.source, chunk.heading, page) if part)
 
@@ -51,15 +51,15 @@ def read_draft(
     Args:
         reply: What the model wrote.
         window: Windows read so far.
-        instructions: A model that begins with them, or repeats all of its prompt, has not answered.
-        question: A model that only repeats it has not answered; "X opened on which date?" may well be answered by
+        instructions: A reply that begins with them, or repeats the prompt, is no answer.
+        question: A reply that only repeats it is no answer; "X opened on which date?" may well be answered by
             "X opened on 4 May."
-        chat: The model: one that writes markers and no words is not asked for them again.
+        chat: The model; if it writes only markers, it is not asked for them again.
 
     Raises:
         ModelError: The reply holds no answer.
     """
-    # Markers alone are no answer, though a filter for empty replies lets them by.
+    # Markers alone are no answer, though they are not empty.
     answer = read_answer(reply)
     words = MARKER.sub("", answer).strip(" ,;.\n")
     if answer and not words and chat is not None:
@@ -82,9 +82,9 @@ def _repeats(answer: str, instructions: Sequence[str]) -> bool:
 
 
 def _asks(words: str, question: str, instructions: Sequence[str]) -> bool:
-    """Tell whether an answer says no more than the question does, and what stands behind it in the prompt."""
+    """Tell whether an answer only repeats the question, and what follows it in the prompt."""
     text, asked, *parts = (" ".join(_WORDS.findall(each)).casefold() for each in (words, question, *instructions))
-    # The prompt writes the question so: a copy of that line is the question, too.
+    # The prompt has this form of the question, and a model may copy the whole line.
     text = text.removeprefix("question ")
     # A copy may be cut off; a short one is an answer: "Delhi" to "Delhi or Mumbai, which is larger?"
     if asked and len(text) >= _BEGINNING and asked.startswith(text):

@@ -1,4 +1,4 @@
-"""Finds passages that say the same: equal once folded, or nearly the same words in the same order."""
+"""Finds near-duplicate passages: equal after folding, or with nearly the same words in the same order."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _SHINGLE = 3
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+")
 
-# What a product may be below the whole number that it is meant to be.
+# Rounding error allowed below a whole number.
 _DUST = 1e-9
 Shingle = tuple[str, ...]
-# The numbers in a passage, and how often each stands there.
+# The numbers in a passage, and how often each occurs.
 NumberCounts = frozenset[tuple[str, int]]
 
 
 class Duplicates:
-    """Remembers passages and names the one that a later one repeats: of several, the most alike, then the earliest.
+    """Remembers passages and finds the one that a later one repeats: the most similar, then the earliest.
 
-    Passages whose numbers differ are never the same: the tables and the boilerplate of two years differ in nothing
-    else, and the number is what is asked for.
+    Passages with different numbers are never duplicates: tables and boilerplate of two years differ only in numbers,
+    which a question may ask for.
     """
 
     def __init__(self, likeness: float = LIKENESS) -> None:
-        """Take two passages for one from this Jaccard similarity on, in (0, 1]."""
+        """Treat two passages as duplicates from this Jaccard similarity on, in (0, 1]."""
         self._likeness = likeness
         self._exact: dict[str, str] = {}
         self._known: list[tuple[str, frozenset[Shingle]]] = []
@@ -42,7 +42,7 @@ class Duplicates:
         folded = " ".join(words) or text
         ends = [words[start:] for start in range(_SHINGLE)]
         shingles = frozenset(zip(*ends, strict=False)) if len(words) >= _SHINGLE else frozenset([tuple(words)])
-        # With the shingles into the key, so that passages whose numbers differ never meet.
+        # Numbers are part of the key, so that passages with different numbers never match.
         numbers = frozenset(Counter(_NUMBER.findall(folded)).items())
         keys = [(numbers, shingle) for shingle in self._prefix(shingles)]
         original = self._exact.get(folded) or (self._alike(shingles, keys) if words else None)
@@ -54,7 +54,7 @@ class Duplicates:
         return original
 
     def _alike(self, shingles: frozenset[Shingle], keys: list[tuple[NumberCounts, Shingle]]) -> str | None:
-        """Return the id of the passage that is most alike, the earliest of several."""
+        """Return the id of the most similar passage, the earliest of several."""
         met = sorted({place for key in keys for place in self._holders.get(key, ())})
         alike = ((_jaccard(shingles, known), passage_id) for passage_id, known in map(self._known.__getitem__, met))
         likeness, passage_id = max(alike, key=itemgetter(0), default=(0.0, ""))
@@ -63,8 +63,8 @@ class Duplicates:
     def _prefix(self, shingles: frozenset[Shingle]) -> list[Shingle]:
         """Return shingles of which two passages that are alike have one in common (Chaudhuri et al. 2006).
 
-        Those are the first in an order that is the same for all passages (any will do): as many as one may have that
-        the other lacks, and one more.
+        These are the first in any order common to all passages: one more than the number of shingles that one may have
+        and the other lack.
         """
         lacking = math.floor((1 - self._likeness) * len(shingles) + _DUST)
         return sorted(shingles, key=lambda shingle: (hash(shingle), shingle))[: lacking + 1]

@@ -10,9 +10,9 @@ from anabranch.errors import SettingsError
 from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.text.sentences import spans
 
-# What a passage takes in another measure, of its text and its length in tokens.
+# The cost of a passage in another measure, given its text and its tokens.
 Cost = Callable[[str, int], int]
-# Whether a text is small enough; what a text that it holds begins with, it holds as well.
+# Whether a text is small enough; if it is, so is every beginning of it.
 Holds = Callable[[str], bool]
 # Start and end of a piece, and whether it is of whole sentences.
 Cut = tuple[int, int, bool]
@@ -47,11 +47,11 @@ class PackablePassage:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A second bound of a window, in a measure of its own: what the chat model's context has room for.
+    """A second bound of a window, in its own measure: the room in the chat model's context.
 
     Attributes:
         tokens: Room in each window.
-        cost: What one passage takes of it, with all that is put around the passage.
+        cost: The cost of one passage with its envelope.
     """
 
     tokens: int
@@ -77,11 +77,11 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Windows of passages, and what is not in them.
+    """Windows of passages, and the passages that were dropped.
 
     Attributes:
         windows: Best window first; inside one, sources by their best score and passages of a source in document order.
-        dropped: In order of score.
+        dropped: Dropped passages in order of score.
         torn: Ids of passages of which a sentence larger than a window had to be cut, in order of score.
     """
 
@@ -92,7 +92,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """What one window holds."""
+    """The bounds of one window."""
 
     budget: int
     overhead: int
@@ -120,7 +120,7 @@ class _Window:
     passages: list[PackablePassage] = field(default_factory=list)
 
     def take(self, piece: PackablePassage, tokens: int, cost: int) -> bool:
-        """Take a piece in where there is room for it."""
+        """Add a piece if there is room for it."""
         if tokens > self.room or cost > self.left:
             return False
         self.passages.append(piece)
@@ -164,11 +164,11 @@ def pack(
         raise SettingsError(f"A window of {budget!r} tokens holds no passage.", hint="Use a larger window.")
     if max_windows is not None and max_windows < 1:
         raise SettingsError(f"max_windows cannot be {max_windows!r}.", hint="Use 1 or more, or leave it out.")
-    # First fit and no better: what ranks first belongs into the window that is read first.
+    # Use first fit: the best passages belong in the window that is read first.
     dropped: list[Dropped] = []
     windows: list[_Window] = []
     torn: dict[str, None] = {}
-    for passage in _distinct(sorted(passages, key=_order), dropped):
+    for passage in _drop_duplicates(sorted(passages, key=_order), dropped):
         for piece, whole in _pieces(passage, bounds):
             if not whole:
                 torn[piece.id] = None
@@ -176,16 +176,16 @@ def pack(
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_budget"))
             elif not _place(piece, windows, bounds, max_windows):
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_limit"))
-    return Packed(tuple(_arranged(window.passages) for window in windows), tuple(dropped), tuple(torn))
+    return Packed(tuple(_arrange(window.passages) for window in windows), tuple(dropped), tuple(torn))
 
 
 def _order(passage: PackablePassage) -> tuple[float, str, int, str, int]:
-    # Down to the id, so that the same passages give the same windows in whatever order they come.
+    # The order includes the id, so that windows do not depend on the order of the passages.
     return (-passage.score, passage.doc_id, passage.start, passage.id, -passage.end)
 
 
-def _distinct(passages: Iterable[PackablePassage], dropped: list[Dropped]) -> Iterator[PackablePassage]:
-    """Yield the passages that say something new, and report the others."""
+def _drop_duplicates(passages: Iterable[PackablePassage], dropped: list[Dropped]) -> Iterator[PackablePassage]:
+    """Yield the passages that are no duplicates, and report the others."""
     known = Duplicates()
     kept: dict[str, list[PackablePassage]] = {}
     for passage in passages:
@@ -197,8 +197,8 @@ def _distinct(passages: Iterable[PackablePassage], dropped: list[Dropped]) -> It
             dropped.append(Dropped(passage.id, passage.start, passage.end, f"duplicate_of {original}"))
 
 
-def _container(passage: PackablePassage, kept: Iterable[PackablePassage]) -> str | None:
-    return next((one.id for one in kept if one.start <= passage.start and passage.end <= one.end), None)
+def _container(passage: PackablePassage, passages: Iterable[PackablePassage]) -> str | None:
+    return next((one.id for one in passages if one.start <= passage.start and passage.end <= one.end), None)
 
 
 def _place(piece: PackablePassage, windows: list[_Window], bounds: _Bounds, max_windows: int | None) -> bool:
@@ -212,7 +212,7 @@ def _place(piece: PackablePassage, windows: list[_Window], bounds: _Bounds, max_
     return windows[-1].take(piece, tokens, cost)
 
 
-def _arranged(passages: Iterable[PackablePassage]) -> tuple[PackablePassage, ...]:
+def _arrange(passages: Iterable[PackablePassage]) -> tuple[PackablePassage, ...]:
     """Return the best source first, each source in document order."""
     sources: dict[str, list[PackablePassage]] = {}
     for passage in passages:
@@ -237,10 +237,10 @@ def cut(text: str, inner: Sequence[int], holds: Holds, *, longest: int) -> Itera
     """Yield spans that cover the text, as few as its parts and sentences allow.
 
     Args:
-        text: What is too large, or may be.
-        inner: Where its parts begin; a part that is still too large is cut by itself.
+        text: A text that may be too large.
+        inner: Where its parts begin; a part that is too large is cut by itself.
         holds: Whether a piece is small enough.
-        longest: Characters that no piece has more of.
+        longest: Most characters of a piece.
 
     Yields:
         Spans in order, each small enough if a single character is.

@@ -1,9 +1,9 @@
-"""How the answer is written: a pure choice on the retrieved evidence, with its reasons.
+"""Chooses how the answer is written, from the retrieved evidence alone, with reasons.
 
 One window needs one call. Several windows are read one after the other (create and refine) where the evidence is
 focused, and side by side (map and reduce) where it is spread over many places: then no single passage decides, and a
-chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833). The words of the question decide
-nothing: what tells "list all" from "who" in one language tells nothing in the next.
+chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833). The words of the question do not
+count, because "list all" and "who" look different in every language.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from anabranch.types import RouteName
 
 BUILT_IN = ("auto", "stuff", "refine", "map_reduce")
 
-# Ways of writing an answer that other packages add: a step of the graph, as those in `nodes/`, that writes `draft`.
+# Routes that other packages add: steps of the graph, like those in `nodes/`, that write `draft`.
 SYNTHESIS_MODES: Registry[Callable[..., Any]] = Registry("synthesis mode", {})
 MANY_SOURCES = 4
 # Relevance is flat when the median passage has at least this share of the best one's score.
 FLAT = 0.8
-# Refining ends after this many windows in a row that added nothing, or that the model failed to read.
+# Refining ends after this many windows in a row without a new answer.
 EARLY_STOP = 2
-# A chain of more windows than this is slower than it is worth: each one is a round trip.
+# A longer chain is not worth its time: each window is a round trip.
 LONG_CHAIN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class RouteChoice:
-    """The route and, for people, why.
+    """The route and its reasons for people.
 
     Attributes:
         name: The route.
-        reasons: Why this one.
-        unread: Windows at the end that the budget does not let be read.
-        lacking: What the budget lacks, for people; empty where it lacks nothing.
+        reasons: Why this route.
+        unread: Last windows that the budget does not cover.
+        lacking: What the budget lacks, for people; empty if nothing.
     """
 
     name: RouteName
@@ -46,8 +46,8 @@ class RouteChoice:
     lacking: str = ""
 
 
-def flat(scores: Sequence[float]) -> bool:
-    """Say whether relevance is spread evenly rather than held by the first passages."""
+def is_flat(scores: Sequence[float]) -> bool:
+    """Tell whether relevance is spread evenly instead of concentrated in the first passages."""
     ordered = sorted(scores, reverse=True)
     return len(ordered) > 1 and ordered[0] > 0 and ordered[len(ordered) // 2] >= FLAT * ordered[0]
 
@@ -72,12 +72,12 @@ def choose(
     if synthesis in ("refine", "map_reduce"):
         name: RouteName = "refine" if synthesis == "refine" else "map_reduce"
         return RouteChoice(name, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
-    return _by_evidence(windows, sources, scores)
+    return _choose_by_evidence(windows, sources, scores)
 
 
-def _by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteChoice:
+def _choose_by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteChoice:
     said = (f"{windows} windows",)
-    if sources >= MANY_SOURCES and flat(scores):
+    if sources >= MANY_SOURCES and is_flat(scores):
         return RouteChoice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))
     if windows > LONG_CHAIN:
         return RouteChoice("map_reduce", (*said, f"a chain of more than {LONG_CHAIN} calls would be slow"))
@@ -85,31 +85,31 @@ def _by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteCh
 
 
 def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool = True) -> RouteChoice:
-    """Return the choice, or what comes nearest to it within a budget.
+    """Return the choice, or the nearest one within a budget.
 
     The other way to read all windows comes first, then fewer windows, then the passages themselves, which cost no call.
 
     Args:
-        choice: What the evidence speaks for.
-        prices: Of the windows there are.
-        left: What the question may still cost.
+        choice: The route that suits the evidence.
+        prices: The prices of the windows.
+        left: The remaining budget.
         chain: Whether the model's context has room for an answer so far beside a window.
     """
     windows = len(prices.windows)
-    # What a mode of another package costs is not known here: it has to keep to the limits itself.
+    # The cost of another package's route is unknown here: it must keep to the limits itself.
     if choice.name in ("compose", "installed") or not windows:
         return choice
     if choice.name == "refine" and not chain:
         choice = RouteChoice("map_reduce", (*choice.reasons, "the model's context has no room for an answer so far"))
-    lacking = left.lacks(prices.of(choice.name, windows))
+    lacking = left.lacks(prices.cost(choice.name, windows))
     if not lacking:
         return choice
     why = (*choice.reasons, f"{choice.name} takes {lacking}")
-    # Reading all windows in another way loses no evidence; reading fewer does, so that comes after.
+    # Reading all windows by another route loses no evidence, so try that before reading fewer.
     for read in range(windows, 0, -1):
         for name in _ways(choice.name, read, chain=chain):
-            if not left.lacks(prices.of(name, read)):
-                return _instead(RouteChoice(name, why, windows - read, lacking), windows)
+            if not left.lacks(prices.cost(name, read)):
+                return _describe_choice(RouteChoice(name, why, windows - read, lacking), windows)
     shown = "no model call is left: the passages that match best are shown"
     return RouteChoice("compose", (*why, shown), lacking=lacking)
 
@@ -121,7 +121,7 @@ def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]
     return tuple(name for name in (wanted, other) if chain or name != "refine")
 
 
-def _instead(choice: RouteChoice, windows: int) -> RouteChoice:
+def _describe_choice(choice: RouteChoice, windows: int) -> RouteChoice:
     read = f"{choice.name} over the first {windows - choice.unread} of {windows} windows instead"
     said = read if choice.unread else f"{choice.name} instead"
     return replace(choice, reasons=(*choice.reasons, said))

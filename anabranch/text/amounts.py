@@ -1,14 +1,14 @@
-"""Amounts in the rows of tables, which a model of meaning cannot read: to it they are pieces of digits at random.
+"""Removes amounts from the rows of tables, because an embedding model cannot read them.
 
-Most tokens of such a row are digits, so that its vector depends little on what the row and its columns are called.
-Without them the dense retriever finds the row by its names; BM25 searches the figures as well.
+Most tokens of such a row are digits, so its vector depends little on the names of the row and its columns. Without the
+amounts, the dense retriever finds the row by its names; BM25 searches the figures, too.
 """
 
 from __future__ import annotations
 
 import re
 
-# With the signs of currencies, of losses in brackets, of shares and of bounds; a dash stands for no number.
+# With signs of currencies, percentages and bounds, and losses in brackets; a dash means no number.
 _AMOUNT = re.compile(r"[-+−–(<>~≈$€£¥₩\s]*\d[\d.,'’\s]*[)%$€£¥₩\s]*|[-–—$€£¥₩\s]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ROW = re.compile(r"^\| .*\|$", re.MULTILINE)
@@ -16,7 +16,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 
 def without_amounts(text: str) -> str:
-    """Return a text with its table rows, `| a | b |`, without the cells that are amounts or empty; years are names."""
+    """Return a text whose table rows, `| a | b |`, have no cells that are amounts or empty; years stay."""
     named = _ROW.sub(_names, text)
     return named if named.strip() else text
 

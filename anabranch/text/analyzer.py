@@ -23,8 +23,7 @@ UNSPACED = (
 
 # The dashes of an option (--dry-run), the dot of a name (.NET, .env).
 _HEAD = r"(?:(?<![\w\-])--(?=[A-Za-z])|(?<![\w.)\]])\.(?=[A-Za-z]))?"
-# A dot before a capital is no part of a word: in scientific abstracts, sentences without a space between them would
-# make a third of all distinct words.
+# A dot before a capital ends a word: in scientific abstracts, a third of all distinct words would be two sentences'.
 _JOINT = r"(?:['’\-]|\.(?!(?<=[a-z]\.)[A-Z]|[A-Z][a-z]))"
 # A date, a number with its separators, or a word with its joints and the signs of C++ and C#.
 _TOKEN = re.compile(rf"\d{{4}}-\d\d-\d\d(?!\d)|\d+(?:[.,]\d+)+|{_HEAD}{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|#(?!\w))?")
@@ -39,7 +38,7 @@ _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z]+")
 _PLURAL_ACRONYM = re.compile("[A-Z]{2,}s")
 _APOSTROPHE = re.compile("['’]")
-# Zero-width characters, and the vowel points of Hebrew and Arabic, which are written or left out at will.
+# Zero-width characters, and the vowel points of Hebrew and Arabic, which are optional.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b-\u200f\u2060\ufeff\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]"
 )
@@ -48,11 +47,11 @@ _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae"
 
 _LONGEST_TERM = 100  # characters; what is longer is a key or encoded data
 _LONGEST_COMPOUND = 40
-_LONGEST_STRETCH = 60  # characters without a space; longer ones are sentences of Chinese or data, and seldom come again
+_LONGEST_STRETCH = 60  # characters without a space; longer ones are Chinese sentences or data, and seldom repeat
 
 
 class Analyser:
-    """Text to terms for one language; results are kept per distinct word, so it is quick on real text."""
+    """Splits text into terms for one language; results are cached by word, which is fast on real text."""
 
     def __init__(self, language: str = "english") -> None:
         """Take a language of the Snowball stemmers, or `none` for folding alone.
@@ -62,20 +61,19 @@ class Analyser:
         """
         self.language = language
         self._stemming = Stemming(language)
-        self._terms_of_token = lru_cache(maxsize=1 << 16)(lambda token: tuple(self._expanded(token)))
+        self._terms_of_token = lru_cache(maxsize=1 << 16)(lambda token: tuple(self._expand(token)))
         self._terms_of_stretch = lru_cache(maxsize=1 << 16)(lambda stretch: tuple(self._terms_by_token(stretch)))
 
     @property
     def name(self) -> str:
-        """What a manifest records: another name means that the index has to be built again."""
+        """The name in manifests: with another name, the index must be rebuilt."""
         return f"words-2:{self._stemming.name}"
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order, duplicates kept."""
         if not text.isascii():
             text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-        # No token reaches across a space: what stands between two of them ("word,") is looked up as a whole, which
-        # takes less than half the time of finding the tokens in it.
+        # No token contains a space, so text between spaces ("word,") is looked up as a whole, in half the time.
         stretches = text.split()
         if len(max(stretches, key=len, default="")) > _LONGEST_STRETCH:
             return list(self._terms_by_token(text))
@@ -84,9 +82,9 @@ class Analyser:
     def _terms_by_token(self, text: str) -> Iterator[str]:
         return chain.from_iterable(map(self._terms_of_token, _TOKEN.findall(text)))
 
-    def _expanded(self, token: str) -> Iterator[str]:
+    def _expand(self, token: str) -> Iterator[str]:
         if token.isascii() and token.isalpha() and (token.islower() or token.istitle()):
-            yield from self._term(token)  # most words: there is nothing in them to look for
+            yield from self._term(token)  # most words need no further checks
             return
         if not token.isascii():
             token = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), token)
@@ -101,10 +99,10 @@ class Analyser:
         if len(parts) > 1 and _DIGIT.search(bare) and len(bare) <= _LONGEST_COMPOUND:
             yield "".join(parts).casefold()
         for part in parts:
-            yield from self._dotted(part)
+            yield from self._split_dotted(part)
 
-    def _dotted(self, part: str) -> Iterator[str]:
-        """Keep a file name and an attribute's path (`a.b.c`) whole, and split it as well; "U.S." is two letters."""
+    def _split_dotted(self, part: str) -> Iterator[str]:
+        """Keep a file name or an attribute's path (`a.b.c`) whole, and also split it; "U.S." is two letters."""
         if "." not in part:
             yield from self._words(part)
             return
@@ -128,7 +126,7 @@ class Analyser:
                     yield from self._identifier(word.strip("_"))
 
     def _without_apostrophes(self, word: str) -> list[str]:
-        """Join English contractions ("dont") and drop its genitive; elsewhere an apostrophe parts two words."""
+        """Join English contractions ("dont") and drop the genitive; elsewhere an apostrophe separates two words."""
         parts = _APOSTROPHE.split(word)
         if not self._stemming.is_latin_english:
             return parts

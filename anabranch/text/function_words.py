@@ -1,4 +1,4 @@
-"""Small words that turn what a sentence says into something else, by language, as the Snowball stemmers call it."""
+"""Small words that change the meaning of a sentence, by language, with the names of the Snowball stemmers."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ def _words(text: str) -> frozenset[str]:
 _DATA = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text("utf-8"))
 
 NEGATIONS: dict[str, frozenset[str]] = {language: _words(entry["negations"]) for language, entry in _DATA.items()}
-"""Words that deny, folded and without apostrophes."""
+"""Negations, folded and without apostrophes."""
 
 NOT = {language: fold_word(entry["negations"].split()[0]) for language, entry in _DATA.items()}
-"""The word that denies a whole sentence, folded."""
+"""The word that negates a whole sentence, folded."""
 
 OPPOSITES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     language: tuple((_words(line.split("|")[0]), _words(line.split("|")[1])) for line in entry["opposites"])
     for language, entry in _DATA.items()
 }
-"""Pairs of sets of words that cannot both be meant, such as "before" and "after"."""
+"""Pairs of sets of opposite words, such as "before" and "after"."""
 
 CONJUNCTIONS: dict[str, frozenset[str]] = {language: _words(entry["conjunctions"]) for language, entry in _DATA.items()}
-"""Words that begin another clause, such as "and": a denial before one does not reach what is behind it."""
+"""Words that begin another clause, such as "and": a negation before one does not apply after it."""
 
 PERIODS: dict[str, tuple[frozenset[str], ...]] = {
     language: tuple(map(_words, entry["periods"].split("|"))) for language, entry in _DATA.items()
 }
-"""Sets of words, each for one period that something is paid or counted by, such as "month" and "monthly"."""
+"""Sets of words, each for one period of payments or counts, such as "month" and "monthly"."""
 
 INTERROGATIVES: dict[str, frozenset[str]] = {
     language: _words(entry["interrogatives"]) for language, entry in _DATA.items()
 }
-"""Words of questions that no yes or no answers, such as "who", folded."""
+"""Words of questions that yes or no cannot answer, such as "who", folded."""
 
 LIGHT: dict[str, frozenset[str]] = {language: _words(entry["light"]) for language, entry in _DATA.items()}
-"""Words that may be in a question about anything, such as "get" and "made", folded: an answer may do without them."""
+"""Words that may be in any question, such as "get" and "made", folded: an answer need not have them."""
 
 YES = frozenset({"x", "✓", "✔", "✅"}).union(*(_words(entry["answers"].split("|")[0]) for entry in _DATA.values()))
-"""What a cell of a table says for yes, in any language, folded."""
+"""Words and signs for yes in a table's cell, in any language, folded."""
 
 NO = frozenset({"-", "–", "—", "✗", "✘", "❌"}).union(
     *(_words(entry["answers"].split("|")[1]) for entry in _DATA.values())
 )
-"""What a cell of a table says for no, in any language, folded."""
+"""Words and signs for no in a table's cell, in any language, folded."""
 
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 
 _JOINED = ("{ten}-{unit}", "{ten}{unit}", "{unit}und{ten}", "{unit}en{ten}", "{unit}og{ten}")
-"""How languages that write 21 to 99 as one word make it: "twenty-five", "venticinque", "fünfundzwanzig"."""
+"""Forms of 21 to 99 in languages that write them as one word: "twenty-five", "venticinque", "fünfundzwanzig"."""
 
 
 def _numbers(entry: dict[str, str]) -> dict[str, int]:

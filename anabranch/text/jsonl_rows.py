@@ -1,6 +1,6 @@
-"""Rows of questions: an object on each line of a JSONL file, with an id and a text.
+"""Reads JSONL files of questions, which have an object with an id and a text on each line.
 
-Every bad line is named before any work starts.
+All bad lines are reported before any work starts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _Refusal = TypeVar("_Refusal", bound=UserError)
 
 
 def text_of(row: Mapping[str, Any]) -> str:
-    """Return the words of a query or a question.
+    """Return the text of a query or a question.
 
     Raises:
-        ValueError: There are none.
+        ValueError: There is none.
     """
     text = row.get("question", row.get("text"))
     if not isinstance(text, str) or not text.strip():
@@ -37,13 +37,13 @@ def read_rows(
     """Return what `parse` makes of the object on each line, by its `_id` or `id`.
 
     Raises:
-        UserError: The file cannot be read, or lines have no id, one that was, or are refused by `parse`; all of them
-            are named by their numbers. Of the type `refused`.
+        UserError: The file cannot be read, or lines have no id or a repeated one, or `parse` refuses them; the message
+            lists their numbers. Its type is `refused`.
     """
     found: dict[str, _Item] = {}
     problems: list[str] = []
-    # To the end of the file: whoever repairs one line is told of the others now.
-    for number, line in numbered(path, refused=refused, hint=hint):
+    # To the end of the file, to report all bad lines at once.
+    for number, line in read_lines(path, refused=refused, hint=hint):
         try:
             row = json.loads(line)
             key = _new_id(row, found)
@@ -52,32 +52,32 @@ def read_rows(
         except (ValueError, RecursionError, re.error) as error:
             problems.append(f"line {number}: {error}")
     if problems:
-        raise unusable(path, problems, hint=hint, refused=refused)
+        raise describe_bad_rows(path, problems, hint=hint, refused=refused)
     return found
 
 
 def _new_id(row: object, known: Container[str]) -> str:
     if not isinstance(row, dict):
-        raise ValueError("it is not an object")  # noqa: TRY004  # told with the other problems of the file
+        raise ValueError("it is not an object")  # noqa: TRY004  # reported with the other problems of the file
     key = row.get("_id", row.get("id"))
-    # In Python True is a number, and would be the id "True".
+    # In Python, True is a number.
     if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
         raise ValueError("it has no '_id' or 'id'")
     if str(key).strip() in known:
-        raise ValueError(f"the id {key!r} stands on an earlier line")
+        raise ValueError(f"the id {key!r} is used on an earlier line")
     return str(key).strip()
 
 
-def numbered(
+def read_lines(
     path: Path, *, refused: type[UserError] = CollectionError, hint: str = "Give a file in UTF-8."
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not blank, with their numbers from 1.
 
     Raises:
-        UserError: The file cannot be read; of the type `refused`, with that hint.
+        UserError: The file cannot be read; its type is `refused`, with that hint.
     """
     try:
-        # Spreadsheets write a byte order mark, which would be a part of the first line.
+        # Without the byte order mark that spreadsheets write.
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path} cannot be read: {error}."
@@ -86,7 +86,7 @@ def numbered(
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
-def unusable(path: Path, problems: Sequence[str], *, hint: str, refused: type[_Refusal]) -> _Refusal:
-    """Return the error that tells what is wrong with a file, the first few problems by name."""
+def describe_bad_rows(path: Path, problems: Sequence[str], *, hint: str, refused: type[_Refusal]) -> _Refusal:
+    """Return the error for a bad file, with its first few problems."""
     more = f" and {len(problems) - MAX_LISTED} more" if len(problems) > MAX_LISTED else ""
     return refused(f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}.", hint=hint)

@@ -1,4 +1,4 @@
-"""Guesses the language of a text by its stop words, as far as the analyser knows any."""
+"""Guesses the language of a text by its stop words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def language_of(text: str, default: str = "") -> str:
 
     Args:
         text: Any text; its first 4,000 characters are read.
-        default: What is returned where two stop words of one language are not to be found.
+        default: Returned if the text has fewer than two stop words of one language.
     """
     hits = Counter(
         language for word in _WORD.findall(text[:_LOOK_AT].casefold()) for language in _LANGUAGES_OF.get(word, ())

@@ -1,4 +1,4 @@
-"""What a line begins with that makes it an entry of its own: a bullet, a number, a time stamp, a label, a prompt."""
+"""Recognises lines that begin an entry: with a bullet, a number, a time stamp, a label or a prompt."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _KINDS = re.compile(
 
 
 def line_kind(line: str) -> str:
-    """Return what a line begins with: `bullet`, `time`, `number`, `prompt` or `label`, empty for anything else."""
+    """Return the kind of a line's start: `bullet`, `time`, `number`, `prompt` or `label`; empty for other lines."""
     found = _KINDS.match(line)
     return (found.lastgroup or "") if found else ""
 
 
 def entry_kinds(lines: Sequence[str]) -> frozenset[str]:
-    """Return the kinds of start that make an entry among these lines: bullets, and what two lines begin with.
+    """Return the kinds that begin entries in these lines: bullets, and kinds of at least two lines.
 
-    One alone may be chance: a sentence goes on with a date or ends with "as follows:" on any line.
+    A single one may be chance, such as a date or "as follows:" at the start of a line.
     """
     counts = Counter(map(line_kind, lines))
     return frozenset(kind for kind, count in counts.items() if kind and (count > 1 or kind == "bullet"))

@@ -1,8 +1,7 @@
-"""Make text safe and comparable: one normal form, and nothing in it that a reader of the page cannot see.
+"""Makes text safe and comparable: in one normal form, without invisible characters.
 
-Invisible characters are a way to hide instructions in a document (Unicode tag characters, zero-width runs,
-bidirectional overrides) and a way to lose matches (soft hyphens, byte-order marks in mid-text). Both go here, in one
-place, so that documents, questions and quotations are compared in the same form.
+Invisible characters can hide instructions in a document (Unicode tag characters, zero-width runs, bidirectional
+overrides), and prevent matches (soft hyphens, byte-order marks). Documents, questions and quotes are all cleaned here.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ INVISIBLE = re.compile(
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # musical format controls, tag characters, more selectors
     "]"
 )
-"""Characters that a page or a terminal obeys, or does not show; tabs and newlines aside."""
+"""Characters that control a page or a terminal, or are not shown, except tabs and newlines."""
 
 
 def clean(text: str) -> str:
     """Return `text` in NFC with line feeds as line ends, Latin ligatures spelt out and invisible characters removed.
 
-    Idempotent. Zero-width joiners go too: a joined emoji falls into its parts, a Persian word loses its half-space;
-    what is compared (document, question, quotation) passes through here alike, so that they still match.
+    Idempotent. Zero-width joiners are removed, too: a joined emoji falls apart, and a Persian word loses its
+    half-space, in documents, questions and quotes alike.
     """
     return clean_counted(text)[0]
 
@@ -47,8 +46,8 @@ def clean_counted(text: str) -> tuple[str, int]:
 def visible(text: str) -> str:
     """Return what `clean` keeps of each character by itself, so that pieces of a text can be cleaned one by one.
 
-    No piece may end between a carriage return and its line feed; the normal form, which goes over the borders of
-    pieces, is left as it is.
+    No piece may end between a carriage return and its line feed. The text is not brought to its normal form, which
+    could change across pieces.
     """
     return INVISIBLE.sub("", _spelt_out(text))
 
@@ -63,5 +62,5 @@ def squeeze(text: str) -> str:
 
 
 def storable(name: str) -> str:
-    """Write the bytes of a file name that are no UTF-8 as escapes; SQLite takes only text."""
+    """Escape the bytes of a file name that are not UTF-8, because SQLite takes only text."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

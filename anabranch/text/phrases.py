@@ -1,4 +1,4 @@
-"""What the program says to a reader by itself, in the language of the question."""
+"""The program's own phrases for a reader, in the language of the question."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SMALL_TALK = {
     for language, phrases in _PHRASES.items()
 }
 _LONGEST = 12
-# Where a greeting may end; "Hi-Fi" and "Hi.fi" are none.
+# The end of a greeting; "Hi-Fi" and "Hi.fi" are none.
 _PAUSE = re.compile(r"[,.!]\s|\n")
-# Characters in which a greeting has to end, and a "please" to begin: a question may be very long.
+# Most characters before the end of a greeting, and after the start of a final "please".
 _OPENING = 200
 _PLEASES = [each for phrases in _PHRASES.values() for each in phrases["please"].split(" | ")]
 _ANY_PLEASE = "|".join(map(re.escape, _PLEASES)).replace("'", "['’]")
@@ -28,7 +28,7 @@ _PLEASE = re.compile(
     rf"(?:(?<![^\W\d_])(?P<before>[^\W\d_]++)|(?<![\s,.!]))[\s,.!]++(?:{_ANY_PLEASE})(?P<end>[\s.!?]*+)\Z",
     re.IGNORECASE,
 )
-# "The word for please", "Please Please Please": it is what is asked about.
+# After these words, "please" belongs to the question: "the word for please", "Please Please Please".
 _SMALL = frozenset(map(str.casefold, _PLEASES)).union(*STOP_WORDS.values())
 _ASKING = frozenset[str]().union(*INTERROGATIVES.values())
 
@@ -37,18 +37,14 @@ def phrases_for(question: str, language: str = "english") -> dict[str, str]:
     """Return the phrases for a reader who asks this question; English where its language has none.
 
     Args:
-        question: As it was asked.
-        language: Taken where the question is too short to tell its own.
+        question: The question as it was asked.
+        language: Used if the question is too short to recognise its language.
     """
     return _PHRASES.get(language_of(question, language), _PHRASES["english"])
 
 
 def greeting_reply(question: str) -> str:
-    """Return the reply to a greeting, to thanks or to a farewell; empty where the question is anything else.
-
-    Args:
-        question: A few words, all of them of such in one language, are no question.
-    """
+    """Return the reply to a greeting, to thanks or to a farewell; empty for anything else."""
     found = _WORD.findall(question)
     if not 0 < len(found) <= _LONGEST or any(map(str.isdigit, question)) or "?" in question:
         return ""
@@ -57,16 +53,13 @@ def greeting_reply(question: str) -> str:
         ending = known["partings"] | known["thanks"]
         around = known["around_thanks"] if words & known["thanks"] else frozenset[str]()
         if words <= known["greetings"] | ending | around:
-            # "Hello, and thanks" is the end of something, and no beginning.
+            # "Hello, and thanks" ends a conversation.
             return _PHRASES[language]["parting" if words & ending else "greeting"]
     return ""
 
 
 def without_courtesy(question: str) -> str:
-    """Return a question without a greeting or thanks before it, and without a "please" at its end.
-
-    Documents have these words as well, letters above all, and they say nothing of what is asked for.
-    """
+    """Return a question without greetings, thanks and a final "please", which would match letters in the documents."""
     pauses = [pause.end() for pause in _PAUSE.finditer(question[:_OPENING]) if not _is_in_a_name(question, pause)]
     begin = max((at for at in pauses if greeting_reply(question[:at])), default=0)
     asked = question[begin:].strip()
@@ -78,7 +71,7 @@ def without_courtesy(question: str) -> str:
 
 
 def _is_in_a_name(question: str, pause: re.Match[str]) -> bool:
-    """Tell whether a name goes on behind a comma: "Good Morning, Vietnam" and "Hello, Dolly" greet nobody."""
+    """Tell whether a name continues after a comma, as in "Good Morning, Vietnam" and "Hello, Dolly"."""
     after = _WORD.match(question, pause.end())
     capital = after is not None and after[0][0].isupper()
     return pause[0][0] == "," and after is not None and capital and fold_word(after[0]) not in _ASKING

@@ -1,7 +1,7 @@
-"""Cuts text into sentences by rule: no model, several megabytes a second, and no character lost.
+"""Splits text into sentences by rules: no model, several megabytes a second, and no character lost.
 
 A stop ends a sentence unless it belongs to an abbreviation, an initial, an acronym or a number, or the next word
-starts in lower case. Blank lines and list items end one too. Kiss and Strunk (2006) name the ambiguous cases.
+starts in lower case. Blank lines and list items end one, too. Kiss and Strunk (2006) name the ambiguous cases.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _CLOSERS = "\"'”’»)\\]】」』）*_`"
 
 # A place where a sentence may end: stops with their closing quotes before white space, a stop of a script that puts no
 # space after it, a blank line, or a line break before a list item.
-# Look-behinds and possessive quantifiers keep a long run of stops or blanks from being tried from each of its places.
+# Look-behinds and possessive quantifiers avoid quadratic time on long runs of stops or blanks.
 _CANDIDATE = re.compile(
     rf"(?<![.!?…؟۔।])(?P<stop>[.!?…؟۔।]++)[{_CLOSERS}]*+\s++"
     rf"|[。！？｡]++[{_CLOSERS}]*+\s*+"
@@ -28,7 +28,7 @@ fig figs eq eqs eqn no nos vol vols ch chap sec sect pp pg ref refs tab thm def 
 vs cf viz ca approx resp incl e.g i.e eg ie al etc ed eds trans dept univ assn bros tel ext ave blvd rd mt ft
 jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
 """
-# None that is an English word too, which may end a sentence there.
+# Without shortenings that are also English words.
 _OTHER_SHORTENINGS = {
     "danish": "bl.a f.eks mht pga stk",
     "dutch": "bijv blz dhr evt mevr mw nr nrs",
@@ -45,7 +45,7 @@ by from with to
 """
 
 _NEVER_LAST = frozenset(" ".join([_ENGLISH_SHORTENINGS, *_OTHER_SHORTENINGS.values()]).split())
-"""Words whose stop marks a shortening, in lower case, without the stop."""
+"""Shortened words, in lower case, without their stop."""
 
 _MAY_BE_LAST = frozenset(_OFTEN_LAST.split())
 """Shortenings that often close a sentence too; the next word then decides."""
@@ -60,7 +60,7 @@ _BEFORE_ORDINALS = {
     "danish and norwegian": "den",
     "german": "am beim das dem den der des die im vom zum zur",
 }
-"""Words of these languages before "3.", where it is no number at the end of a sentence."""
+"""Words before an ordinal such as "3.", which does not end a sentence there."""
 
 _ARTICLES = frozenset(" ".join(_BEFORE_ORDINALS.values()).split())
 
@@ -95,8 +95,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_ordinal(before: str, following: str) -> bool:
-    """Tell whether the number before a stop says which one: "3. Mai", "im 2. Stock"."""
-    # Most stops follow a word: looked at before the whole pattern is searched for, which took a third of the time.
+    """Tell whether the number before a stop is an ordinal: "3. Mai", "im 2. Stock"."""
+    # Most stops follow a word, so this is checked before the slower search.
     number = _ORDINAL.search(before) if before[-1:].isdecimal() and following[:1].isalpha() else None
     if number is None:
         return False
@@ -123,15 +123,14 @@ def _is_shortened(word: str, following: str) -> bool:
         return True
     if _ACRONYM.search(word):
         return following.lower() not in _STARTERS
-    # An initial, "J. Smith", or a letter before a number or a shortening, "p. 12", "v. Chr."; "I" is nearly always the
-    # pronoun.
+    # An initial, "J. Smith", or a letter before a number or a shortening, "p. 12", "v. Chr."; "I" is a pronoun.
     if len(word) != 1 or not word.isalpha() or word == "I" or following.lower() in _STARTERS:
         return False
     return word.isupper() or following.isdigit() or len(following) == 1 or following.lower() in _NEVER_LAST
 
 
 def is_shortened(text: str, stop: int) -> bool:
-    """Tell whether the stop at a place of a text marks a shortening, such as "Mr.", and ends no sentence."""
+    """Tell whether the stop at a place of a text belongs to a shortening, such as "Mr."."""
     return _is_shortened(_word_before(text, stop), _word_after(text, stop + 2))
 
 
@@ -146,9 +145,9 @@ def _word_after(text: str, start: int) -> str:
 
 
 def running_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the sentences, those whole that go on after a blank line, as over the end of a page.
+    """Return the spans of the sentences; those that continue after a blank line, as on the next page, are joined.
 
-    Such a sentence breaks off after a letter, a number or a comma, and goes on in lower case.
+    Such a sentence breaks off after a letter, a number or a comma, and continues in lower case.
     """
     found: list[tuple[int, int]] = []
     for start, end in spans(text):

@@ -1,7 +1,7 @@
-"""Which stop words and which stemmer a word gets: those of its corpus's language, or of its script.
+"""Chooses stop words and stemmer for a word, by the language of the corpus or by the word's script.
 
-A word in another script than the corpus's is of another language, so an English corpus stems its Russian and Arabic
-words as Russian and Arabic, and an Arabic corpus its English ones as English.
+A word in another script is of another language, so an English corpus stems Russian and Arabic words as Russian and
+Arabic, and an Arabic corpus stems English words as English.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from anabranch.errors import SettingsError
 from anabranch.text.stopwords import STOP_WORDS
 
 UNSTEMMED = "none"
-"""Spelling of a language that has no stop words and no stemmer: words are only folded."""
+"""The language without stop words and stemmer: words are only folded."""
 
 _LATIN = "latin"
-# The most written language of each script that the stemmers know.
+# The most common language of each script, among those that have a stemmer.
 _USUAL = {
     _LATIN: "english",
     "cyrillic": "russian",
@@ -42,12 +42,12 @@ _SCRIPT = re.compile(
 
 
 def languages() -> list[str]:
-    """Return every language that a corpus can be told to have."""
+    """Return every language that a corpus can have."""
     return [UNSTEMMED, *Stemmer.algorithms()]
 
 
 def checked_language(language: str) -> str:
-    """Return the language as it is.
+    """Return the language unchanged.
 
     Raises:
         SettingsError: There is no stemmer for it.
@@ -69,17 +69,17 @@ class Stemming:
             SettingsError: There is no stemmer for that language.
         """
         self.language = checked_language(language)
-        # Another release of the stemmers may stem otherwise, which is another index.
+        # With the version, because another release may produce other stems, and so another index.
         self.name = f"{language}:{'.'.join(Stemmer.version().split('.')[:2])}"
         own = dict.fromkeys(_WRITTEN_IN.get(language, (_LATIN,)), language)
         self._of_script = {} if language == UNSTEMMED else _USUAL | own
         self._stemmers: dict[str, Any] = {}
-        # A stemmer keeps the word that it works on inside itself.
+        # Stemmers are not thread-safe.
         self._lock = threading.Lock()
 
     @property
     def is_latin_english(self) -> bool:
-        """Whether words in Latin letters are taken for English ones."""
+        """Whether words in Latin letters count as English."""
         return self._of_script.get(_LATIN) == "english"
 
     def language_of(self, word: str) -> str:

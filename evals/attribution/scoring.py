@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from anabranch.citations.passage_text import PassageText
-from anabranch.citations.similarity import with_similar
+from anabranch.citations.similarity import add_similar
 from anabranch.citations.verification import attribute
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch_evaluation.answer_quality import auc
@@ -33,7 +33,7 @@ class Scored:
 def by_check(claim: AttributedClaim) -> tuple[float, bool]:
     """Return how well the check places what a text claims; accepted is a text all of whose claims have evidence."""
     found = attribute(claim.claim, {1: PassageText("evidence", claim.evidence)}, claim.question)
-    checked = with_similar(found, load_embedder(DEFAULT_EMBEDDER)).verified()
+    checked = add_similar(found, load_embedder(DEFAULT_EMBEDDER)).set_markers()
     return checked.score, bool(checked.claims) and not checked.not_confirmed
 
 

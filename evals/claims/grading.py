@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple, get_args
 
 from anabranch.citations.passage_text import PassageText
-from anabranch.citations.similarity import with_similar
+from anabranch.citations.similarity import add_similar
 from anabranch.citations.verification import Attribution, attribute
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.types import Grade
@@ -34,7 +34,7 @@ def by_words(claim: str, passages: Sequence[PassageText], question: str) -> list
 
 def by_similarity(claim: str, passages: Sequence[PassageText], question: str) -> list[GradedClaim]:
     """Return the grades that the program gives: by words, and where these are others, by similarity."""
-    return _grades(with_similar(_attributed(claim, passages, question), load_embedder(DEFAULT_EMBEDDER)))
+    return _grades(add_similar(_attributed(claim, passages, question), load_embedder(DEFAULT_EMBEDDER)))
 
 
 CHECKERS: Mapping[str, Checker] = MappingProxyType({"lexical": by_words, "and similarity": by_similarity})
@@ -47,7 +47,7 @@ def _attributed(claim: str, passages: Sequence[PassageText], question: str) -> A
 
 
 def _grades(found: Attribution) -> list[GradedClaim]:
-    checked = found.verified()
+    checked = found.set_markers()
     quotes = {record.claim: record.quote for record in checked.citations}
     return [GradedClaim(each.grade, (quotes[each.text],) if each.text in quotes else ()) for each in checked.claims]
 

@@ -30,7 +30,7 @@ from anabranch_evaluation.collection import read_collection
 from anabranch_evaluation.collection_corpus import Prepared, prepare
 from anabranch_evaluation.eval_report import number
 from anabranch_evaluation.metrics import PerQuery
-from anabranch_evaluation.significance import BOOTSTRAPS, SEED, compared
+from anabranch_evaluation.significance import BOOTSTRAPS, SEED, compare_runs
 from evals.merging.passage_builders import PassageBuilder, passages_of
 from evals.merging.span_evidence import SpanEvidence, with_spans
 from evals.merging.token_metrics import TextSpan, span_scores
@@ -156,7 +156,7 @@ def _compared(table: MergingTable, found: Measured) -> Iterator[str]:
     yield "corrected by Holm.\n"
     yield from _head("configuration", "difference", "won", "lost", "tied", "p")
     columns = {name: found.weighted(name, table.metrics[0]) for name in table.configurations}
-    for c in compared(columns, table.baseline):
+    for c in compare_runs(columns, table.baseline):
         yield f"| {c.configuration} | {c.difference:+.3f} | {c.won} | {c.lost} | {c.tied} | {c.p:.4f} |"
     yield ""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from anabranch.errors import CollectionError
 from anabranch.models.wordpiece_tokenizer import Tokens
-from anabranch.text.jsonl_rows import numbered
+from anabranch.text.jsonl_rows import read_lines
 from anabranch.text.normalization import clean
 from anabranch_evaluation.collection import QUERIES
 from anabranch_evaluation.collection_corpus import Prepared
@@ -96,7 +96,7 @@ def _found(
 def _originals(corpus: Path, documents: frozenset[str]) -> dict[str, str]:
     """Return the texts of some documents as the file has them; a line that cannot be read is ingest's to report."""
     found: dict[str, str] = {}
-    for number, line in numbered(corpus):
+    for number, line in read_lines(corpus):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):

@@ -23,7 +23,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.cli.search_view import hits_of
 from anabranch.ingestion.pipeline import ingest
 from anabranch.retrieval.trec_run import best_per_document
-from anabranch_evaluation.collection import CORPUS, Collection, read_collection, with_evidence
+from anabranch_evaluation.collection import CORPUS, Collection, judge_by_evidence, read_collection
 from anabranch_evaluation.evidence_patterns import Gold
 from anabranch_evaluation.metrics import PerQuery, scores_of
 from anabranch_evaluation.qrels import Qrels
@@ -100,7 +100,7 @@ def members(collections: Mapping[str, Collection], corpus: Path, most: int) -> I
         yield Member(name, {key: collection.queries[key] for key in chosen}, qrels, "nDCG@10")
     gold: dict[str, Gold] = read_gold(QUESTIONS)
     asked = Collection(READER, QUESTIONS.parent, None, read_queries(QUESTIONS), {}, evidence=gold)
-    found = with_evidence(asked, corpus)
+    found = judge_by_evidence(asked, corpus)
     yield Member(READER, found.queries, found.qrels, "RR@10", by_passage=True)
 
 

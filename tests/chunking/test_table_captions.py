@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anabranch.chunking.hierarchical_chunker import grow
-from anabranch.chunking.table_captions import captioned
+from anabranch.chunking.table_captions import add_captions
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.document import Block, Document
 
@@ -15,7 +15,7 @@ MORE = "| Gebäude | 2023 |\n| Bauhof | 90.212 |"
 
 def _titles(*texts: str) -> list[tuple[str, ...]]:
     """The titles that tables have of their own among blocks below one heading."""
-    blocks = captioned([Block(text, heading=("Energie",)) for text in texts])
+    blocks = add_captions([Block(text, heading=("Energie",)) for text in texts])
     assert [block.text for block in blocks] == list(texts)
     assert all(block.heading[0] == "Energie" for block in blocks)
     assert all(len(block.heading) == 1 for block in blocks if not block.text.startswith("| "))
@@ -54,7 +54,7 @@ def test_a_line_above_is_a_caption_with_its_unit() -> None:
 
 def test_a_heading_is_a_title_already() -> None:
     heading = Block("Strom", heading=("Strom",), is_heading=True)
-    assert captioned([heading, Block(TABLE, heading=("Strom",))])[1].heading == ("Strom",)
+    assert add_captions([heading, Block(TABLE, heading=("Strom",))])[1].heading == ("Strom",)
 
 
 def test_every_leaf_of_a_long_table_has_the_caption() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from anabranch.chunking.hierarchical_chunker import grow
-from anabranch.chunking.table_fitting import fitted
+from anabranch.chunking.table_fitting import fit_tables
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.document import Block, Document
 from anabranch.readers.table_blocks import cells_of, markdown_rows, table_parts
@@ -40,7 +40,7 @@ def test_each_leaf_with_figures_has_the_header(leaf: int, title: str) -> None:
 def test_only_the_first_part_gives_way_to_the_headings_above() -> None:
     heading = Block("Stromverbrauch der städtischen Gebäude in Kilowattstunden", heading=("Strom",), is_heading=True)
     table = Block("\n".join([HEADER, *(f"| Schule {n} | 1.304 | 1.198 |" for n in range(40))]), heading=("Strom",))
-    rows = [each.text.count("\n") for each in fitted([heading, table], EMBEDDER, 128) if each is not heading]
+    rows = [each.text.count("\n") for each in fit_tables([heading, table], EMBEDDER, 128) if each is not heading]
     assert rows[0] < rows[1]
     assert sum(rows) == 40
 

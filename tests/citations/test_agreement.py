@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.citations.agreement import ReadClaim, denials, replaces, same, shortest_run
+from anabranch.citations.agreement import ReadClaim, count_denials, has_replaced_word, is_same, shortest_run
 from anabranch.citations.passage_text import Piece
-from anabranch.citations.rivals import outdone
-from anabranch.citations.tokens import names_of, tokens
+from anabranch.citations.rivals import has_nearer_rival
+from anabranch.citations.tokens import find_names, tokens
 
 RARE = {"": 1.0}
 HOLDS = ["aber", "das", "wehr", "halt"]
@@ -17,7 +17,7 @@ JAHRE = "Das Wehr wurde 1850 gebaut, und viel später kam eine Mühle von 1862."
 
 
 def claim(text: str, language: str = "english", question: str = "", there: str = "") -> ReadClaim:
-    read = tuple(tokens(text, language, names_of(tokens(there, language))))
+    read = tuple(tokens(text, language, find_names(tokens(there, language))))
     asked = {token.text for token in tokens(question, language)}
     said = [token for token in read if token.kind not in ("function", "negation")]
     added = tuple(token for token in said if token.text not in asked)
@@ -43,7 +43,7 @@ def piece(text: str, language: str = "english") -> Piece:
     ],
 )
 def test_denials_are_counted(text: str, language: str, times: int) -> None:
-    assert denials(tokens(text, language)) == times
+    assert count_denials(tokens(text, language)) == times
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_denials_are_counted(text: str, language: str, times: int) -> None:
     ],
 )
 def test_a_copy_with_one_word_for_another(said: str, there: str, language: str, wrong: bool) -> None:
-    assert replaces(claim(said, language), piece(there, language)) is wrong
+    assert has_replaced_word(claim(said, language), piece(there, language)) is wrong
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_copy_with_one_word_for_another(said: str, there: str, language: str, 
 )  # fmt: skip
 def test_a_rival_that_stands_nearer(said: str, question: str, there: str, language: str, wrong: bool) -> None:
     asked = tokens(question, language)
-    assert outdone(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
+    assert has_nearer_rival(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ def test_what_a_passage_is_headed_by_is_outdone_by_none(said: str, question: str
         piece(there, language),
         tokens(question, language),
     )
-    assert outdone(read, span, asked, RARE)
-    assert not outdone(read, span, asked, RARE, piece("Mina Ortega", language))
+    assert has_nearer_rival(read, span, asked, RARE)
+    assert not has_nearer_rival(read, span, asked, RARE, piece("Mina Ortega", language))
     # What only stands in it is no subject of its sentence.
     later = piece(f"Hoy, {there}", language)
-    assert outdone(read, later, asked, RARE, piece("Mina Ortega", language))
+    assert has_nearer_rival(read, later, asked, RARE, piece("Mina Ortega", language))
 
 
 REVENUE = "Revenue rose to $4.2 billion in 2023 from $3.9 billion in 2022, driven by freight."
@@ -138,7 +138,7 @@ def test_a_rival_that_a_word_of_the_question_follows(
     said: str, question: str, there: str, language: str, wrong: bool
 ) -> None:
     asked = tokens(question, language)
-    assert outdone(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
+    assert has_nearer_rival(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_the_shortest_run_that_has_the_words(said: str, there: str, language: st
     ],
 )
 def test_the_same_word_in_another_form(one: str, other: str, language: str, equal: bool) -> None:
-    assert same(tokens(f"x {one}", language)[-1], tokens(f"x {other}", language)[-1]) is equal
+    assert is_same(tokens(f"x {one}", language)[-1], tokens(f"x {other}", language)[-1]) is equal

@@ -33,7 +33,7 @@ TABLE = (
 
 def aligned(claim: str, question: str, *texts: str, cited: tuple[int, ...] = (), label: str = "") -> Aligned:
     passages = {number: PassageText(str(number), text, label) for number, text in enumerate(texts, start=1)}
-    found = Alignment(passages, question).of(claim, cited)
+    found = Alignment(passages, question).place_claim(claim, cited)
     start, end = found.span
     assert (found.grade == "not_confirmed") is (found.number == 0)
     assert not found.number or 0 <= start < end <= len(passages[found.number].text)
@@ -190,7 +190,7 @@ def test_a_row_of_a_table_with_its_column(claim: str, question: str, held: bool)
     ],
 )
 def test_words_that_somebody_gives_for_a_claim(claim: str, quote: str, text: str, held: bool) -> None:
-    found = Alignment({4: PassageText("a", text)}).beside(claim, quote)
+    found = Alignment({4: PassageText("a", text)}).place_quote(claim, quote)
     assert (found.grade == "found") is held
     assert not held or quote in text[slice(*found.span)]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.citations.citation_record import LONGEST
-from anabranch.citations.claim_windows import MOST, WINDOW, ClaimWindows, shown
+from anabranch.citations.claim_windows import MOST, WINDOW, ClaimWindows, make_rows
 from anabranch.citations.passage_text import PassageText
 
 HEATING = (
@@ -20,7 +20,7 @@ FAR = f"{'The roof was tiled in spring. ' * 30}The piano goes to Toby. {'The wal
 
 def _windows(claim: str, *texts: str, question: str = "", **given: tuple[int, tuple[int, int]]) -> list[str]:
     passages = {number: PassageText(f"p{number}", text, "Lease\nRepairs") for number, text in enumerate(texts, start=1)}
-    return [each.words for each in ClaimWindows(passages, question).of(claim, **given)]
+    return [each.words for each in ClaimWindows(passages, question).find_windows(claim, **given)]
 
 
 def test_the_sentences_beside_the_nearest_one_are_shown_with_it() -> None:
@@ -65,8 +65,8 @@ def test_what_shares_no_word_with_the_claim_is_not_shown() -> None:
 
 
 def test_windows_are_numbered_anew_and_say_what_they_are_of() -> None:
-    windows = ClaimWindows({7: PassageText("p", HEATING, "Lease\nRepairs")}).of("The heating")
-    assert shown(windows) == [(1, "Lease, Repairs", HEATING)]
+    windows = ClaimWindows({7: PassageText("p", HEATING, "Lease\nRepairs")}).find_windows("The heating")
+    assert make_rows(windows) == [(1, "Lease, Repairs", HEATING)]
 
 
 @pytest.mark.work(30)
@@ -74,12 +74,12 @@ def test_many_long_passages_are_read_in_little_time() -> None:
     passages = {number: PassageText(f"p{number}", FAR * 10) for number in range(24)}
     windows = ClaimWindows(passages, "What was tiled?")
     for number in range(256):
-        assert windows.of(f"The roof was tiled in spring {number}.")
+        assert windows.find_windows(f"The roof was tiled in spring {number}.")
 
 
 @given(st.text(alphabet="ab.\n|- 1", max_size=1500), st.text(alphabet="ab1 ", max_size=50))
 def test_windows_are_parts_of_their_passage(text: str, claim: str) -> None:
-    for each in ClaimWindows({1: PassageText("p", text)}).of(claim):
+    for each in ClaimWindows({1: PassageText("p", text)}).find_windows(claim):
         start, end = each.span
         assert 0 <= start < end <= len(text)
         assert end - start <= max(WINDOW, LONGEST)

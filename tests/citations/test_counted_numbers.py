@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.citations.counted_numbers import counts_else, measures_else
+from anabranch.citations.counted_numbers import counts_something_else, measures_something_else
 from anabranch.citations.language_tables import tables_of
 from tests.citations.test_agreement import claim, piece
 
@@ -41,7 +41,7 @@ TURM = "Der Turm misst 43 Meter, sein Licht ist 21 Seemeilen weit zu sehen und w
     ],
 )
 def test_a_number_that_counts_something_else(said: str, there: str, language: str, wrong: bool) -> None:
-    assert counts_else(claim(said, language), piece(there, language)) is wrong
+    assert counts_something_else(claim(said, language), piece(there, language)) is wrong
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_a_number_that_counts_something_else(said: str, there: str, language: st
 )
 def test_a_unit_in_the_place_of_what_is_counted(said: str, there: str, language: str, wrong: bool) -> None:
     units = tables_of(language).units
-    assert measures_else(claim(said, language), piece(there, language), units) is wrong
+    assert measures_something_else(claim(said, language), piece(there, language), units) is wrong

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from anabranch.citations.passage_text import PassageText
-from anabranch.citations.similarity import with_similar
+from anabranch.citations.similarity import add_similar
 from anabranch.citations.verification import Attribution, attribute
 from anabranch.models.embedder import Embedder, Vectors
 from anabranch.models.embedders import load_embedder
@@ -41,7 +41,7 @@ def attributed(claim: str, question: str, text: str) -> Attribution:
 
 
 def shown(found: Attribution) -> list[str]:
-    return [record.quote for record in found.verified().citations]
+    return [record.quote for record in found.set_markers().citations]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_sentence_that_is_alike_supports_a_claim_in_other_words(
 ) -> None:
     found, embedder = attributed(claim, question, text), Counting()
     assert shown(found) == []
-    similar = with_similar(found, embedder)
-    (record,) = similar.verified().citations
+    similar = add_similar(found, embedder)
+    (record,) = similar.set_markers().citations
     assert record.quote.startswith(quote)
     assert record.grade == "found"
     (texts,) = embedder.asked
@@ -83,7 +83,7 @@ def test_a_sentence_that_is_alike_supports_a_claim_in_other_words(
     ],
 )
 def test_what_speaks_against_a_span_does_so_however_alike_it_is(claim: str, question: str, text: str) -> None:
-    assert shown(with_similar(attributed(claim, question, text), Counting())) == []
+    assert shown(add_similar(attributed(claim, question, text), Counting())) == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_speaks_against_a_span_does_so_however_alike_it_is(claim: str, ques
 )
 def test_nothing_is_embedded_where_it_would_tell_nothing(claim: str, question: str, text: str, name: str) -> None:
     found, embedder = attributed(claim, question, text), Counting(name)
-    assert with_similar(found, embedder) == found
+    assert add_similar(found, embedder) == found
     assert embedder.asked == []
 
 
@@ -107,7 +107,7 @@ def test_one_call_is_made_for_all_claims_and_the_others_stay_as_they_are() -> No
         "It was purchased by Thaddeus Orr, who traded in grain."
     )
     found, embedder = attributed(answer, "Who bought the house?", BRIDGE), Counting()
-    similar = with_similar(found, embedder)
+    similar = add_similar(found, embedder)
     assert len(embedder.asked) == 1
     assert [one.grade for _, one in similar.found] == ["found", "quoted", "found"]
     placed = [one for _, one in found.found if one.number]

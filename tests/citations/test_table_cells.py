@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.quantities import figures, unit_of_column
-from anabranch.citations.table_cells import find_row, table_rows, wrong_column
+from anabranch.citations.table_cells import find_row, has_wrong_column, table_rows
 from anabranch.citations.tokens import tokens
 from anabranch.citations.verification import verify
 from anabranch.text.language import language_of
@@ -62,7 +62,7 @@ def test_a_row_is_quoted_by_its_cells(quote: str, there: bool) -> None:
 )
 def test_a_figure_belongs_to_its_column(claim: str, wrong: bool) -> None:
     rows = table_rows(TABLE)
-    assert wrong_column(claim, figures(claim), rows[1:], rows) is wrong
+    assert has_wrong_column(claim, figures(claim), rows[1:], rows) is wrong
 
 
 @pytest.mark.parametrize("year", ["2021", "2020"])
@@ -98,13 +98,13 @@ def test_a_unit_is_that_of_the_column(claim: str, wrong: bool) -> None:
     rows = table_rows("|product|price_eur|stock|\n|---|---|---|\n|Epoxy resin|32.00|17|\n|Pinsel|3,00|4|")
     (shown,) = [row for row in rows if row.cells[0].split()[0] in claim or row.cells[0].lower() in claim.lower()]
     stated = tuple(token.figure for token in tokens(claim, language_of(claim, "english")) if token.figure)
-    assert wrong_column(claim, stated, [shown], rows) is wrong
+    assert has_wrong_column(claim, stated, [shown], rows) is wrong
 
 
 @pytest.mark.parametrize(("claim", "wrong"), [("It leaves at 19:05.", True), ("It leaves at 18:20.", False)])
 def test_a_column_is_named_by_one_of_its_words(claim: str, wrong: bool) -> None:
     rows = table_rows("|Sailing|Leaves Mainport|Arrives Gull Island|\n|---|---|---|\n|Evening|18:20|19:05|")
-    assert wrong_column(claim, figures(claim), rows, rows) is wrong
+    assert has_wrong_column(claim, figures(claim), rows, rows) is wrong
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_unit_that_a_column_is_named_with(name: str, unit: str) -> None:
 def test_an_empty_cell_contradicts_nothing(cell: str, wrong: bool) -> None:
     rows = table_rows(f"|City|2021|2020|\n|---|---|---|\n|Bern|{cell}|5|")
     claim = "In 2021 Bern had 5."
-    assert wrong_column(claim, figures(claim), rows, rows) is wrong
+    assert has_wrong_column(claim, figures(claim), rows, rows) is wrong
 
 
 def test_a_bar_in_a_cell_parts_no_cells() -> None:

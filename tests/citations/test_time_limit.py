@@ -65,11 +65,11 @@ class _After(TimeLimit):
 
 
 def test_claims_that_no_time_is_left_for_are_not_checked_and_counted() -> None:
-    whole = attribute(ANSWER, PASSAGES).verified()
+    whole = attribute(ANSWER, PASSAGES).set_markers()
     assert (whole.found, whole.unchecked) == (2, 0)
     seen = set()
     for calls in range(60):
-        found = attribute(ANSWER, PASSAGES, limit=_After(calls)).verified()
+        found = attribute(ANSWER, PASSAGES, limit=_After(calls)).set_markers()
         assert len(found.claims) == 2
         assert found.found + found.unchecked == 2
         seen.add(found.unchecked)
@@ -79,8 +79,8 @@ def test_claims_that_no_time_is_left_for_are_not_checked_and_counted() -> None:
 def test_a_claim_of_very_many_words_is_only_looked_up_as_it_stands() -> None:
     long = " ".join(f"word{number}" for number in range(300))
     passages = {1: PassageText("a", f"Before. {long}. After.")}
-    there = attribute(f"{long}.", passages).verified()
+    there = attribute(f"{long}.", passages).set_markers()
     assert [claim.grade for claim in there.claims] == ["quoted"]
-    other = attribute(f"{long} more.", passages).verified()
+    other = attribute(f"{long} more.", passages).set_markers()
     assert [claim.grade for claim in other.claims] == ["not_confirmed"]
     assert other.unchecked == 1

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.agreement import opposed
+from anabranch.citations.agreement import has_opposite_word
 from anabranch.citations.language_tables import tables_of
-from anabranch.citations.tokens import Token, names_of, tokens
+from anabranch.citations.tokens import Token, find_names, tokens
 from anabranch.text.function_words import NEGATIONS, NUMBERS
 from anabranch.text.stopwords import STOP_WORDS
 
@@ -128,7 +128,7 @@ def test_names_are_capitalised_where_no_sentence_begins() -> None:
 
 
 def test_a_name_of_another_text_is_one_where_a_sentence_begins() -> None:
-    known = names_of(tokens("It was built by Brannock.", "english"))
+    known = find_names(tokens("It was built by Brannock.", "english"))
     assert known == {"brannock"}
     (first, *_) = tokens("Brannock built it.", "english", known)
     assert first.kind == "name"
@@ -180,7 +180,7 @@ def test_negations(text: str, language: str, found: list[str]) -> None:
     ],
 )
 def test_small_words_that_cannot_both_be_meant(said: str, there: str, language: str, wrong: bool) -> None:
-    assert opposed(tokens(said, language), tokens(there, language), language) is wrong
+    assert has_opposite_word(tokens(said, language), tokens(there, language), language) is wrong
 
 
 def test_the_arabic_and_is_no_part_of_the_number_after_it() -> None:

@@ -161,8 +161,8 @@ def test_the_laws_hold_for_any_text(answer: str, other: str, question: str):
 def test_quotes_that_somebody_gives_change_only_what_they_support(answer: str, words: dict[int, str]):
     attribution = attribute(answer, PASSAGES)
     inside = {at: quote for at, quote in words.items() if at < len(attribution.found)}
-    quoted = attribution.quoted(inside)
-    check_laws(quoted.verified(), PASSAGES)
+    quoted = attribution.place_quotes(inside)
+    check_laws(quoted.set_markers(), PASSAGES)
     changed = {at for at, pair in enumerate(quoted.found) if pair != attribution.found[at]}
     assert changed <= set(inside)
     assert all(quoted.found[at][1].number for at in changed)
@@ -172,9 +172,9 @@ def test_what_was_judged_otherwise_is_shown_so():
     attribution = attribute("Lyft was founded in 2012. Costs did not fall.", PASSAGES)
     assert [at for at, *_ in attribution.evidence] == [0, 1]
     assert attribution.unplaced == []
-    refused = attribution.changed({0: Aligned("not_confirmed")})
+    refused = attribution.replace_alignments({0: Aligned("not_confirmed")})
     assert refused.unplaced == [(0, "Lyft was founded in 2012.")]
-    assert refused.verified().answer == "Lyft was founded in 2012. [?] Costs did not fall. [1]"
+    assert refused.set_markers().answer == "Lyft was founded in 2012. [?] Costs did not fall. [1]"
 
 
 LONG = ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "- Halden {}\n"]
@@ -226,13 +226,13 @@ def test_the_head_of_a_table_and_a_block_of_code_stay_what_they_are():
 
 def test_a_claim_that_is_repeated_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    of = Alignment.of
+    place_claim = Alignment.place_claim
 
     def counted(self: Alignment, claim: str, cited: Sequence[int] = ()) -> Aligned:
         asked.append(claim)
-        return of(self, claim, cited)
+        return place_claim(self, claim, cited)
 
-    monkeypatch.setattr(Alignment, "of", counted)
+    monkeypatch.setattr(Alignment, "place_claim", counted)
     found = attribute(f"{SENTENCES[0][1]} " * 100, PASSAGES)
-    assert len(found.verified().claims) == 100
+    assert len(found.set_markers().claims) == 100
     assert len(asked) == 1

@@ -13,7 +13,7 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from typer.testing import Result
 
-from anabranch.cli.ask_command import told_how_to_go_on
+from anabranch.cli.ask_command import hint_after_interrupt
 from tests.cli.conftest import Run
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
@@ -261,7 +261,7 @@ def stopped_before(put: int, monkeypatch: pytest.MonkeyPatch, ask: Callable[[], 
 def to_be_asked_again(run: Run, begin: tuple[object, ...]) -> None:
     refused = run("ask", *begin, "--resume")
     assert refused.exit_code == 2
-    assert "before its question was taken in" in " ".join(refused.stderr.split())
+    assert "before its question was saved" in " ".join(refused.stderr.split())
     value = json.loads(run("ask", QUESTION, *begin, "--json").stdout)
     assert (value["question"], value["abstained"]) == (QUESTION, False)
 
@@ -353,7 +353,7 @@ class TestThreads:
         for _ in range(2):
             assert "clock" not in run("ask", QUESTION, *begin).stderr
         monkeypatch.setattr("anabranch.cli.threads.datetime", Yesterday)
-        assert "The clock was set back" in " ".join(run("ask", QUESTION, *begin).stderr.split())
+        assert "The clock went back" in " ".join(run("ask", QUESTION, *begin).stderr.split())
 
     def test_a_new_question_takes_the_place_of_an_unfinished_run(self, run: Run, corpus: Path) -> None:
         begin = ("--corpus", corpus, "--thread", "left-behind")
@@ -404,7 +404,7 @@ class TestReview:
 def test_ctrl_c_says_how_to_go_on_where_something_was_kept(
     capsys: pytest.CaptureFixture[str], how: str, said: str
 ) -> None:
-    with pytest.raises(KeyboardInterrupt), told_how_to_go_on(how):
+    with pytest.raises(KeyboardInterrupt), hint_after_interrupt(how):
         raise KeyboardInterrupt
     assert capsys.readouterr().err == said
 

@@ -10,7 +10,7 @@ import pytest
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.cli.ask_turn import Request, TurnResult, turn_of
-from anabranch.cli.chat_session import COMMANDS, typed_lines
+from anabranch.cli.chat_session import COMMANDS, read_lines
 from tests.cli.conftest import Run
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -64,11 +64,11 @@ def test_another_conversation_knows_nothing_of_the_one_before(run: Run, corpus: 
 def test_help_names_each_command_and_quit_leaves(run: Run, corpus: Path) -> None:
     result = run("chat", "--corpus", corpus, stdin=lines("/nonsense", "/help", "/quit", QUESTION))
     assert result.exit_code == 0
-    assert "There is no /nonsense." in result.stderr
+    assert "Unknown command: /nonsense." in result.stderr
     for command in COMMANDS:
         assert result.stderr.count(f"\n{command} ") == 2
     assert QUESTION not in result.stdout
-    assert "To go on" not in result.stderr
+    assert "To continue" not in result.stderr
 
 
 def test_a_question_that_cannot_be_used_does_not_end_it(run: Run, corpus: Path) -> None:
@@ -129,12 +129,12 @@ def test_at_a_prompt_ctrl_c_drops_the_line_and_ctrl_d_leaves(monkeypatch: pytest
 
     monkeypatch.setattr("builtins.input", scripted)
     monkeypatch.setattr("sys.stdin", Terminal())
-    assert list(typed_lines()) == ["one", "two"]
+    assert list(read_lines()) == ["one", "two"]
     assert typed == ["never"]
     assert set(prompts) == {""}  # standard output is none
     typed[:] = [EOFError()]
     monkeypatch.setattr("sys.stdout", Terminal())
-    assert list(typed_lines()) == []
+    assert list(read_lines()) == []
     assert prompts[-1] == "> "
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from tests.cli.conftest import Run
 
 
@@ -39,7 +39,7 @@ def test_stats_list_the_documents(run: Run, corpus: Path) -> None:
 def test_stats_of_an_empty_corpus_and_of_one_that_is_behind(run: Run, own: Path) -> None:
     change(own, "UPDATE meta SET value = '99' WHERE name = 'changes'")
     behind = run("corpus", "stats", "--corpus", own)
-    assert "earlier state" in behind.stderr
+    assert "older than the documents" in behind.stderr
     run("corpus", "remove", "*", "--corpus", own)
     empty = json.loads(run("corpus", "stats", "--corpus", own, "--json").stdout)
     assert (empty["documents"], empty["sources"]) == (0, [])
@@ -84,7 +84,7 @@ def test_what_is_wrong_is_said_line_by_line_and_what_to_do_about_it(run: Run, ow
     assert "- cellar notes.txt: a passage is missing" in found.stdout
     said = " ".join(found.stdout.split())
     assert "anabranch corpus rebuild." in said
-    assert "anabranch corpus remove SOURCE, then ingest its folder." in said
+    assert "anabranch corpus remove SOURCE, then ingest their folder." in said
     run("corpus", "remove", "cellar notes.txt", "--corpus", own)
     run("corpus", "rebuild", "--corpus", own)
     sound = run("corpus", "verify", "--corpus", own)
@@ -106,7 +106,7 @@ def test_removing_what_is_not_there_removes_nothing(run: Run, own: Path) -> None
 
 def test_a_writer_waits_if_asked_to_and_says_for_whom(run: Run, own: Path) -> None:
     rebuild = ["corpus", "rebuild", "--corpus", str(own)]
-    with writing(own):
+    with hold_write_lock(own):
         refused = run(*rebuild)
         assert refused.exit_code == 1
         assert "is being written to by process" in refused.stderr

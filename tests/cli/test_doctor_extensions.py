@@ -33,7 +33,7 @@ def test_each_kind_is_found_by_the_group_that_its_registry_reads(
     monkeypatch.syspath_prepend(str(tmp_path))
     (check,) = extension_checks()
     assert check.status == "ok"
-    assert check.said.split("; ") == [f"{kind}: mine, of riverlib 1.5" for kind in EXTENSIONS]
+    assert check.said.split("; ") == [f"{kind}: mine from riverlib 1.5" for kind in EXTENSIONS]
     for kind in ("retriever", "reranker", "embedder", "reader", "store", "synthesis mode", "command", "source"):
         registry: Registry[object] = Registry(kind, {})
         assert registry.group.removeprefix("anabranch.") in EXTENSIONS
@@ -51,5 +51,5 @@ def test_a_package_that_cannot_be_imported_has_a_line_of_its_own_and_ends_nothin
     assert result.exit_code == 0
     found = checks(result)
     assert found["extension"]["status"] == "note"
-    assert "retrievers: bad, of brokenlib 1.5 (brokenlib:Bad) cannot be imported" in found["extension"]["said"]
-    assert found["extensions"]["said"] == "rerankers: good, of soundlib 1.5"
+    assert "retrievers: bad from brokenlib 1.5 (brokenlib:Bad) cannot be imported" in found["extension"]["said"]
+    assert found["extensions"]["said"] == "rerankers: good from soundlib 1.5"

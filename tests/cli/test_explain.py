@@ -67,7 +67,7 @@ def test_each_candidate_is_followed_from_its_ranks_to_its_window() -> None:
     assert line_with(text, "beta").split()[:5] == ["2", "-", "2", "1", "9.000"]
     assert line_with(text, "beta").split()[5:10] == ["2", "in", "1", "1", "2"]
     assert line_with(text, "beta").split()[10:14] == ["[1]", "report.pdf", "p.", "3"]
-    assert "left out" in line_with(text, "gone")
+    assert "left out" in line_with(text, "removed")
 
 
 def test_without_a_reranker_there_is_no_column_for_it() -> None:

@@ -79,14 +79,14 @@ def test_nothing_taken_in_is_a_failure(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty.md").write_text("")
     result = run("ingest", tmp_path / "empty.md", "--corpus", tmp_path / "c")
     assert result.exit_code == 1
-    assert "No file could be taken in" in result.stderr
+    assert "No file could be ingested" in result.stderr
 
 
 def test_an_empty_folder_is_a_failure(run: Run, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     result = run("ingest", tmp_path / "d", "--corpus", tmp_path / "c")
     assert result.exit_code == 1
-    assert "no file to take in" in result.stderr
+    assert "No file was found" in result.stderr
 
 
 def test_failures_in_a_corpus_that_holds_something_are_no_failure(run: Run, documents: Path, tmp_path: Path) -> None:
@@ -165,11 +165,11 @@ def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> No
         interrupted.set()
         _, said = process.communicate()
         assert process.returncode == 130
-        assert "Interrupted. The corpus is good" in said
+        assert "Interrupted. The corpus is intact" in said
         assert "Traceback" not in said
         done = committed(corpus)
         assert 2 <= done < files
-        assert f"holds {done} documents; {files - done} of the files are left" in said
+        assert f"holds {done} documents; {files - done} files left" in said
         assert run("corpus", "verify", "--corpus", corpus).exit_code == 0
         again = run(*arguments)
         assert f"{files - done} added, {done} unchanged" in again.stdout
@@ -287,7 +287,7 @@ def test_a_row_that_a_program_reads_is_a_line_with_the_whole_name_and_the_remedy
 def test_leaves_that_the_embedder_reads_in_part_are_warned_of(run: Run, documents: Path, tmp_path: Path) -> None:
     result = run("ingest", documents, "--corpus", tmp_path / "c", "--chunk-sizes", "4096,2048,1024")
     assert result.exit_code == 0
-    assert "Leaves may have 1024 tokens, and onnx:all-MiniLM" in result.stderr
+    assert "Leaves may have 1024 tokens, but onnx:all-MiniLM" in result.stderr
     assert "reads the first 256" in result.stderr
     assert "reads the first" not in run("ingest", documents, "--corpus", tmp_path / "d").stderr
 

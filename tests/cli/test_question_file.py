@@ -44,7 +44,7 @@ def test_every_bad_line_is_named_by_its_number(tmp_path: Path) -> None:
         "line 5: it has no 'question'",
     ):
         assert part in said
-    assert "line 6: the id 'a' stands on an earlier line" in said
+    assert "line 6: the id 'a' is used on an earlier line" in said
 
 
 @pytest.mark.parametrize("row", ['{"id": true, "text": "x"}', '{"id": null, "text": "x"}', '{"id": " ", "text": "x"}'])

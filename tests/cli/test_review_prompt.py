@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from anabranch.cli.review_prompt import ask_person, how_to_resume, reply_of, show
+from anabranch.cli.review_prompt import ask_person, reply_of, resume_commands, show
 from anabranch.errors import SettingsError
 
 QUERIES = {"review": "queries", "question": "Why?", "queries": ["why is it", "what's the cause"]}
@@ -51,10 +51,10 @@ def test_what_waits_is_shown_numbered() -> None:
 
 
 def test_the_commands_to_go_on_can_be_pasted_into_a_shell() -> None:
-    accept, change = how_to_resume(QUERIES, "my thread", "some dir")
+    accept, change = resume_commands(QUERIES, "my thread", "some dir")
     assert shlex.split(accept)[2:] == ["--thread", "my thread", "--resume", "--corpus", "some dir", "--reply", "true"]
     assert json.loads(shlex.split(change)[-1]) == QUERIES["queries"]
-    assert json.loads(shlex.split(how_to_resume(PASSAGES, "t", None)[1])[-1]) == ["p1", "p2"]
+    assert json.loads(shlex.split(resume_commands(PASSAGES, "t", None)[1])[-1]) == ["p1", "p2"]
 
 
 def test_a_reply_is_true_or_a_list() -> None:

@@ -150,7 +150,7 @@ def test_a_prompt_may_be_a_file(tmp_path: Path) -> None:
 
 
 def test_a_server_without_a_model_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"names the server http://127\.0\.0\.1:1/v1.*Give --model NAME"):
+    with pytest.raises(SettingsError, match=r"names the server http://127\.0\.0\.1:1/v1.*Add --model NAME"):
         asking_context(None, base_url="http://127.0.0.1:1/v1")
     assert asking_context(None, base_url="http://127.0.0.1:1/v1", model="llama3").model == "llama3"
     assert asking_context(["model=llama3"], base_url="http://127.0.0.1:1/v1").model == "llama3"

@@ -77,7 +77,7 @@ async def test_a_full_disk_is_no_reason_to_move_conversations_away(tmp_path: Pat
                 await saver.aput({"configurable": {**config["configurable"], "checkpoint_ns": ""}}, kept(), {}, {})
     for caught in (opening, writing):
         assert "away" not in str(caught.value)
-        assert "room" in str(caught.value)
+        assert "disk space" in str(caught.value)
     async with threads_of(str(tmp_path / "c")) as saver:
         await saver.aput({"configurable": {**config["configurable"], "checkpoint_ns": ""}}, kept(), {}, {})
 

@@ -41,5 +41,5 @@ def test_an_option_without_its_value_is_told_of(run: Run, option: str) -> None:
 def test_a_question_without_quotes_is_told_what_it_lacks(run: Run, command: str) -> None:
     result = run(command, "What", "is", "the", "rent", env={"COLUMNS": "200"})
     assert result.exit_code == 2
-    assert "(is the rent). Put what you ask between quotes." in result.stderr
+    assert "(is the rent). Put the question in quotes." in result.stderr
     assert "quotes" not in run("doctor", "is", "it").stderr

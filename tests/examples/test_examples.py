@@ -12,8 +12,8 @@ import typer
 from typer.testing import CliRunner
 
 from examples import annual_report, novel, paper, parents, reading, sentences, tree, writing
+from plugins.onnx.tests.pair_models import counter
 from tests.graph.replies import model
-from tests.models.rerankers.pair_models import counter
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

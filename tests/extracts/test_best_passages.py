@@ -46,7 +46,7 @@ def test_leaves_that_touch_are_one_passage_with_the_blanks_between_them() -> Non
 def test_where_the_best_words_begin_is_known_of_the_leaf_that_has_them() -> None:
     (joined,) = best_passages(chain(["The mill.\n\n", "It turns. It stops.\n\n"]))
     at = joined.text.index("It stops.")
-    best = joined.fitting((at, at + len("It stops.")))
+    best = joined.with_best((at, at + len("It stops.")))
     assert best.best_leaf.chunk.chunk_id == "d1"
     assert [best.best_from(leaf.start, leaf.end) for leaf in best.leaves] == [0, at]
 

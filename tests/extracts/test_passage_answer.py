@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from anabranch.extracts.best_passages import LeafSpan, ShownPassage
-from anabranch.extracts.passage_answer import passage_markdown, place_line, written_answer
+from anabranch.extracts.passage_answer import passage_markdown, place_line, write_answer
 from anabranch.readers.document import Chunk
 
 
@@ -81,6 +81,6 @@ def test_a_passage_is_under_its_place(told: tuple[str, int | None, str], line: s
 def test_the_answer_says_first_what_it_is() -> None:
     other = passage("It turns.")
     second = ShownPassage(2, other.leaves, other.text)
-    assert written_answer("No model.", [("mill.md, Staff", passage("It stands.")), ("wheel.md", second)]) == (
+    assert write_answer("No model.", [("mill.md, Staff", passage("It stands.")), ("wheel.md", second)]) == (
         "No model.\n\n[1] mill.md, Staff\n\nIt stands.\n\n[2] wheel.md\n\nIt turns."
     )

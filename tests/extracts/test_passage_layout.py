@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.extracts.passage_layout import blocks_of, piece_spans, trimmed_span
+from anabranch.extracts.passage_layout import blocks_of, piece_spans, trim_span
 
 MIXED = """To remove a lock:
 
@@ -58,5 +58,5 @@ def test_blocks_joined_are_the_passage(text: str) -> None:
 
 @given(st.text(" \na", max_size=12))
 def test_a_trimmed_span_has_no_blank_at_its_ends(text: str) -> None:
-    start, end = trimmed_span(text, 0, len(text))
+    start, end = trim_span(text, 0, len(text))
     assert text[start:end] == text.strip()

@@ -16,7 +16,7 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index import checksum_watch as integrity
 from anabranch.store.index import dense, segment
-from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.index.manifest import current_name, read_manifest
 from anabranch.store.index.segment import Segment
 from anabranch.store.local_reader import LocalReader
 from tests.faults.children import answer
@@ -33,7 +33,7 @@ Found = dict[str, dict[str, float]]
 
 def derived(corpus: Path) -> list[Path]:
     """All files that the current generation stands on."""
-    name = str(current(corpus))
+    name = str(current_name(corpus))
     homes = [corpus / "generations" / name]
     homes += [corpus / "segments" / each for each in read_manifest(corpus, name).segments]
     return [corpus / "CURRENT", *(path for home in homes for path in sorted(home.rglob("*")) if path.is_file())]

@@ -207,4 +207,4 @@ def check_handle(store: Any, before: set[str]) -> None:
         assert set(found(store)["dense"]) == before
         asyncio.run(store.info())
     except CorpusNotFoundError as error:
-        assert "not there any more" in error.message
+        assert "no longer exists" in error.message

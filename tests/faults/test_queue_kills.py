@@ -49,7 +49,7 @@ def database() -> Iterator[str]:
 
 
 def working(say: Say, corpus: str) -> None:
-    work(corpus, lease=LEASE, told=say)
+    work(corpus, lease=LEASE, listener=say)
 
 
 def test_killed_workers(database: str, tmp_path: Path, model: Path, tries: int, fault: NewFault) -> None:

@@ -17,7 +17,7 @@ from anabranch.store.corpus_handles import open_folder
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus, open_writer
-from anabranch_conformance.corpus_contents import ARMS, note, settle, take_in
+from anabranch_conformance.corpus_contents import ARMS, keep_facts, note, take_in
 from anabranch_copies.replica.object_address import objects_at
 from anabranch_copies.replica.pointer import decode_pointer
 from anabranch_copies.replica.replica_publisher import publish_replica
@@ -43,7 +43,7 @@ def change(origin: Path, dice: random.Random, notes: int = 3) -> None:
         contents[f"/n{dice.randrange(NOTES):02}"] = []
     with open_writer(origin, wait=PATIENCE) as writer:
         if writer.is_empty():
-            settle(writer)
+            keep_facts(writer)
         take_in(writer, contents)
         writer.publish()
 

@@ -14,7 +14,7 @@ from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.manifest import KEPT
 from anabranch.store.index.publisher import publish as make_index
 from anabranch.store.index.publisher import tidy
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, found, name_of, problems
@@ -64,7 +64,7 @@ def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
     ever: dict[int, set[str]] = {day: set() for day in range(DAYS)}
     removed: set[str] = set()
     answers: list[Answer] = []
-    with writing(corpus), closing(CorpusDatabase(corpus)) as database:
+    with hold_write_lock(corpus), closing(CorpusDatabase(corpus)) as database:
         settle(database, model)
         for day in range(DAYS):
             put(database, day, 0)

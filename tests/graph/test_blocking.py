@@ -73,7 +73,7 @@ async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monk
     threads: list[tuple[str, int]] = []
     for owner, name in (
         (Analyser, "terms"),
-        (composed, "written_answer"),
+        (composed, "write_answer"),
         (best_passages, "piece_spans"),
     ):
         monkeypatch.setattr(owner, name, _noted(threads, name, getattr(owner, name)))
@@ -87,5 +87,5 @@ async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monk
     context = Context(corpus=river, retrievers=("bm25", "dense", "external"))
     state = await compiled.ainvoke({"question": question}, context=context)
     assert state["citations"]
-    assert {name for name, _ in threads} == {"terms", "written_answer", "piece_spans"}
+    assert {name for name, _ in threads} == {"terms", "write_answer", "piece_spans"}
     assert [name for name, thread in threads if thread == threading.get_ident()] == []

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from anabranch.agent.nodes.settings import Context
+from plugins.onnx.tests.pair_models import transformer
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in
-from tests.models.rerankers.pair_models import transformer
 from tests.servers import scripts
 from tests.servers.calls import Request
 from tests.servers.cohere_stub import CohereStub

@@ -17,8 +17,8 @@ from anabranch.errors import SettingsError
 from anabranch.identity import AUTH_USER, User, as_operator
 from anabranch.models.embedders import load_embedder
 from anabranch.models.entailment import load_entailment
-from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
 from anabranch.safety.operator import environment
+from anabranch_onnx.cross_encoder import CrossEncoderReranker
 from tests.shared_fixtures import REPOSITORY
 
 PERSON = User(identity="bob", roles=frozenset({"ask"}))

@@ -12,7 +12,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.prompts import CREATE
-from anabranch.safety.prompt_leak import runs_in
+from anabranch.safety.prompt_leak import find_runs
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of, written
 from tests.servers.calls import Request
@@ -155,7 +155,7 @@ async def test_a_draft_to_be_refined_shows_no_instructions(river: str) -> None:
     found = await seen(river, model(create=leak, refine="KEEP"), **ROUTES["refine"])
     assert found.drafts
     assert found.drafts[0].startswith(ANSWER)
-    assert not any(runs_in(draft) & runs_in(CREATE) for draft in found.drafts)
+    assert not any(find_runs(draft) & find_runs(CREATE) for draft in found.drafts)
 
 
 @pytest.mark.parametrize("modes", [["values"], ["custom"]])

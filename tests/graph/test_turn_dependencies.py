@@ -21,7 +21,7 @@ from anabranch.models.local_servers import LocalModel, LocalServer
 from anabranch.models.usage import metered
 from anabranch.store import corpus_handles, stores
 from anabranch.store.protocol import Scope
-from anabranch.store.stores import GENERATIONS, open_corpus, opened
+from anabranch.store.stores import GENERATIONS, find_reader, open_corpus
 
 
 def turn_of(context: Context, generation: int = 0) -> RunningTurn:
@@ -86,7 +86,7 @@ async def test_a_generation_that_is_not_kept_gives_way_to_the_present_one_and_it
     for number in range(GENERATIONS):
         await grown(corpus, f"mill {number}")
         present = await turn_of(context).corpus()
-    assert opened(str(corpus), first) is None
+    assert find_reader(str(corpus), first) is None
     with metered() as said:
         turn = turn_of(context, first)
         assert await turn.corpus() is present
@@ -114,7 +114,7 @@ async def test_another_folder_in_the_place_of_the_corpus_ends_the_turn(corpus: P
     corpus.rename(corpus.with_name("former"))
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], corpus)
     assert await turn_of(context, before.generation).corpus() is before
-    with pytest.raises(CorpusNotFoundError, match="not there any more"):
+    with pytest.raises(CorpusNotFoundError, match="no longer exists"):
         await before.search("bm25", ["weir"], 5, Scope())
     assert await turn_of(context).corpus() is not before
 
@@ -125,7 +125,7 @@ async def test_corpora_are_told_apart_and_few_are_held_open(corpus: Path, monkey
     first, second = Context(corpus=str(corpus)), Context(corpus=str(other))
     one, two = await turn_of(first).corpus(), await turn_of(second).corpus()
     assert one.generation == two.generation
-    assert (opened(str(corpus), one.generation), opened(str(other), two.generation)) == (one, two)
+    assert (find_reader(str(corpus), one.generation), find_reader(str(other), two.generation)) == (one, two)
     assert one is not two
     kept = ref(one)
     del one
@@ -139,7 +139,7 @@ async def test_corpora_are_told_apart_and_few_are_held_open(corpus: Path, monkey
     corpus_handles._open.clear()
     gc.collect()
     assert kept() is None
-    assert opened(str(corpus), two.generation) is None
+    assert find_reader(str(corpus), two.generation) is None
 
 
 OWN = "http://127.0.0.1:9/v1"

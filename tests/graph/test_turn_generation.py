@@ -158,7 +158,7 @@ async def test_what_is_hidden_after_a_turn_has_begun_is_not_read_from_its_genera
     assert "weir.md" in sources(await before_answer.search())
     await asyncio.to_thread(site.write, "weir", "The weir of Halden was rebuilt in 1901.", "board")
     await open_corpus(site.read)
-    assert stores.opened(site.read, first) is not None
+    assert stores.find_reader(site.read, first) is not None
     assert "weir.md" not in sources(await before_search.search())
     for turn in (before_search, before_answer):
         ended = await turn.finish()

@@ -15,7 +15,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from anabranch.synthesis.token_bound import at_most
+from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.text.sentences import spans
 from tests.graph.inside import graph
 from tests.graph.replies import at_once, model, step_of
@@ -64,7 +64,7 @@ async def test_no_prompt_overruns_the_models_context(synthesis: str, long: str) 
         )
         for call in stub.calls:
             prompt = f"{call.request.system}\n{call.request.user}"
-            assert at_most(prompt, pieces.count([prompt])[0]) + 100 <= room
+            assert bound_tokens(prompt, pieces.count([prompt])[0]) + 100 <= room
         assert len(state["windows"]) == (1 if synthesis == "stuff" else len(state["windows"]))
         assert len(stub.calls) >= len(state["windows"])
 

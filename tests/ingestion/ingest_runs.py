@@ -12,7 +12,7 @@ import numpy as np
 from anabranch.ingestion.ingest_report import IngestReport
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
-from anabranch.ingestion.sources import gathered
+from anabranch.ingestion.sources import gather
 from anabranch.models.embedder import Vectors
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
 from anabranch.readers import PLAIN, ReadOptions
@@ -74,7 +74,7 @@ def take_in(
     corpus.mkdir(exist_ok=True)
     report = IngestReport()
     embedder = embedder or Flat(MINILM_TOKENIZER)
-    with closing(LocalWriter(corpus)) as writer, gathered(paths) as found:
+    with closing(LocalWriter(corpus)) as writer, gather(paths) as found:
         intake = Intake(
             writer,
             embedder,
@@ -86,5 +86,5 @@ def take_in(
             limits=limits,  # type: ignore[arg-type]
         )
         intake.take(found)
-        intake.tell(found)
+        intake.fill_report(found)
     return report

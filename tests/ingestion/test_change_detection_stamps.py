@@ -71,10 +71,10 @@ def test_a_file_of_the_future_has_none(file: Path, quick: None) -> None:
 
 def test_a_file_system_of_whole_seconds_gives_no_evidence(file: Path, quick: None) -> None:
     seen = file.stat()
-    assert stamps._tells_changes(seen)
+    assert stamps._has_change_time(seen)
     fields = list(seen)
     whole = os.stat_result(fields, {"st_ctime_ns": seen.st_ctime_ns // SECOND * SECOND})
-    assert not stamps._tells_changes(whole)
+    assert not stamps._has_change_time(whole)
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

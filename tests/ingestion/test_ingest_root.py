@@ -41,7 +41,7 @@ def test_what_is_read_is_one_s_own_and_what_the_operator_opened(home: Path, *, i
 def test_a_walk_passes_by_what_is_closed(home: Path) -> None:
     found = survey([Path()], root=root(home)).files
     assert [each.source for each in found] == ["mill.md", "notes/a.md"]
-    with pytest.raises(UserError, match="is outside the folder that may be read"):
+    with pytest.raises(UserError, match="is outside the ingest root"):
         survey([Path()], root=root(home, is_open=False))
     assert [each.source for each in survey([Path(OWN)], root=root(home, is_open=False)).files] == ["mine.md"]
 
@@ -60,7 +60,7 @@ def test_no_link_and_no_spelling_opens_what_is_closed(name: str, home: Path) -> 
         f"notes/folder/{Path(name).name}",
     ]
     for path in given:
-        with pytest.raises(UserError, match="outside the folder"):
+        with pytest.raises(UserError, match="outside the ingest root"):
             survey([Path(path)], root=root(home))
     walked = {each.source for each in survey([Path("notes")], root=root(home)).files}
     # A second name of a hidden file is a file like others; of the operator's own it is that file.

@@ -14,7 +14,7 @@ import pytest
 
 from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
 from anabranch.ingestion.pipeline import IngestReport, ingest
-from anabranch.store.index.manifest import current
+from anabranch.store.index.manifest import current_name
 from anabranch.store.maintenance import verify
 from anabranch.store.maintenance.remove import remove
 from anabranch.store.protocol import Scope
@@ -82,11 +82,11 @@ def test_a_folder_is_taken_in(folder: Path, corpus: Path) -> None:
 
 def test_what_did_not_change_is_left_alone(folder: Path, corpus: Path) -> None:
     ingest([folder], corpus)
-    before = current(corpus)
+    before = current_name(corpus)
     report = ingest([folder], corpus)
     assert set(statuses(report).values()) == {"unchanged"}
     assert report.embedded == 0
-    assert current(corpus) == before
+    assert current_name(corpus) == before
 
 
 def test_a_touched_file_is_unchanged(folder: Path, corpus: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_folder_that_was_renamed_tells_what_left_the_corpus(folder: Path, corp
         ("mill.txt", "added", 1),
         ("mill.txt", "removed", 1),
     ]
-    assert report.rows[-1].reason == "the file is gone, and one of the same name is in its place"
+    assert report.rows[-1].reason == "the file is gone, and another one has its name"
     # What bears another name now is another document, and its file lay where this run did not look.
     assert rows(corpus, "SELECT source FROM documents ORDER BY source") == [("Wehr.md",), ("mill.txt",), ("weir.md",)]
     assert set(statuses(ingest([folder], corpus)).values()) == {"unchanged"}
@@ -381,7 +381,7 @@ def test_a_new_member_of_an_archive_gets_the_tags_of_the_others(folder: Path, co
     zipped(folder / "z.zip", ("a.md", b"One."), ("b.md", b"Two."), ("deep/c.md", b"Three."))
     report = ingest([folder], corpus, archives=True)
     assert [each for source, each in tags(corpus).items() if "z.zip" in source] == [["board"]] * 3
-    assert remarks(report)["z.zip!/b.md"] == "it has all access tags of the other files in the archive together: board"
+    assert remarks(report)["z.zip!/b.md"] == "it gets all access tags of the other files in the archive: board"
     (folder / "z.zip").rename(folder / "y.zip")
     ingest([folder], corpus, archives=True)
     assert {source: each for source, each in tags(corpus).items() if "y.zip" in source} == {
@@ -433,7 +433,7 @@ def test_a_corpus_path_that_is_a_file_is_refused(folder: Path, corpus: Path) -> 
 def test_an_empty_folder_makes_no_generation(tmp_path: Path, corpus: Path) -> None:
     (tmp_path / "nothing").mkdir()
     assert ingest([tmp_path / "nothing"], corpus).rows == []
-    assert current(corpus) is None
+    assert current_name(corpus) is None
 
 
 def test_a_corpus_that_became_empty_has_no_generation(folder: Path, corpus: Path) -> None:
@@ -441,7 +441,7 @@ def test_a_corpus_that_became_empty_has_no_generation(folder: Path, corpus: Path
     for file in folder.iterdir():
         file.unlink()
     assert set(statuses(ingest([folder], corpus)).values()) == {"removed"}
-    assert current(corpus) is None
+    assert current_name(corpus) is None
     assert verify(corpus) == []
 
 

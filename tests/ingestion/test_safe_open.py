@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.ingestion.safe_open import by_handle, open_real
+from anabranch.ingestion.safe_open import open_real, pin_path
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="this system cannot refuse links")
 
@@ -51,7 +51,7 @@ def test_what_was_swapped_before_is_refused(home: Path, swap: Callable[[Path], N
 @pytest.mark.parametrize("swap", SWAPS)
 def test_what_is_swapped_afterwards_makes_no_difference(home: Path, swap: Callable[[Path], None]) -> None:
     (home / "name.md").symlink_to(home / "in/deep/a.txt")
-    with by_handle(home / "name.md", home / "in/deep/a.txt") as path:
+    with pin_path(home / "name.md", home / "in/deep/a.txt") as path:
         swap(home)
         assert path.name == "name.md"
         assert [path.read_text() for _ in range(2)] == ["from in/deep/a.txt"] * 2
@@ -64,9 +64,9 @@ def test_nothing_is_left_open(home: Path) -> None:
         pytest.skip("this system does not show a process its descriptors")
     before = len(list(descriptors.iterdir()))
     for real in (home / "in/deep/a.txt", home / "in"):
-        with by_handle(real, real):
+        with pin_path(real, real):
             pass
     for real in (home / "in/none.txt", home / "none/a.txt", home / "in/deep/a.txt/b"):
-        with pytest.raises(OSError), by_handle(real, real):
+        with pytest.raises(OSError), pin_path(real, real):
             pass
     assert len(list(descriptors.iterdir())) == before

@@ -16,7 +16,7 @@ from anabranch.ingestion.directory_walk import FoundFile, survey
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation import process_pool as pool
 from anabranch.ingestion.pipeline import IngestReport, ingest
-from anabranch.ingestion.sources import gathered
+from anabranch.ingestion.sources import gather
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 from anabranch.readers.document import Failure
 from anabranch.store.local_store import LocalWriter
@@ -56,7 +56,7 @@ def sources(corpus: Path) -> list[str]:
 
 def test_the_length_grows_with_what_archives_hold(folder: Path) -> None:
     zipped(folder / "a.zip", ("a.md", HERONS), ("b.md", SWIFTS))
-    with gathered([folder], archives=True) as items:
+    with gather([folder], archives=True) as items:
         assert len(items) == 2
         lengths = []
         for item in items:
@@ -68,7 +68,7 @@ def test_the_length_grows_with_what_archives_hold(folder: Path) -> None:
 
 def test_an_empty_archive_is_nothing(folder: Path) -> None:
     zipped(folder / "a.zip")
-    with gathered([folder], archives=True) as items:
+    with gather([folder], archives=True) as items:
         assert [item.source for item in items] == ["mill.md"]
         assert len(items) == 1
 
@@ -244,7 +244,7 @@ class TestPages:
         assert site.requests == []
 
     def test_failures_are_items_like_others(self, site: Site) -> None:
-        with gathered([f"http://127.0.0.1:{site.port}/gone"], private_urls=True) as items:
+        with gather([f"http://127.0.0.1:{site.port}/gone"], private_urls=True) as items:
             (item,) = items
             assert len(items) == 1
         assert isinstance(item, Failure)
@@ -280,12 +280,12 @@ def test_a_link_put_in_the_place_of_what_was_found_is_not_followed(
         secret.write_text(SECRET)
     corpus.mkdir()
     report = IngestReport()
-    asked = gathered([folder], archives=True, follow_links=follow_links)
+    asked = gather([folder], archives=True, follow_links=follow_links)
     with closing(LocalWriter(corpus)) as writer, asked as found:
         intake = Intake(writer, Flat(MINILM_TOKENIZER), SIZES, (), report, silent)
         swapped(file, secret, how)
         intake.take(found)
-        intake.tell(found)
+        intake.fill_report(found)
         assert writer.all("SELECT text FROM chunks WHERE text LIKE '%3141%'") == []
     (row,) = [row for row in report.rows if row.source.startswith("inbox/")]
     assert (row.status, row.source) == ("failed", f"inbox/{name}")
@@ -315,7 +315,7 @@ def test_a_link_put_there_after_the_last_look_makes_no_difference(
     monkeypatch.setattr(handles, "open_real", swapping)
     monkeypatch.setattr(pool, "_HERE", frozenset({".txt", ".csv"}))  # read in this process, where the swap is made
     corpus.mkdir()
-    with closing(LocalWriter(corpus)) as writer, gathered([folder], archives=True) as found:
+    with closing(LocalWriter(corpus)) as writer, gather([folder], archives=True) as found:
         intake = Intake(writer, Flat(MINILM_TOKENIZER), SIZES, (), IngestReport(), silent)
         intake.take(found)
         assert file.is_symlink()

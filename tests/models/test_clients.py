@@ -44,24 +44,24 @@ def _clients(most: int = 2) -> Clients[int, Client]:
 
 async def test_the_last_ones_are_kept_and_the_others_closed() -> None:
     clients = _clients()
-    first = await clients.of(1)
+    first = await clients.get(1)
     pool = first.pool
-    assert await clients.of(1) is first
+    assert await clients.get(1) is first
     del first
     for key in (2, 3):
-        await clients.of(key)
+        await clients.get(key)
     await asyncio.sleep(0.01)
     assert pool.closed.is_set()
-    assert not (await clients.of(3)).pool.closed.is_set()
-    assert not (await clients.of(2)).pool.closed.is_set()
+    assert not (await clients.get(3)).pool.closed.is_set()
+    assert not (await clients.get(2)).pool.closed.is_set()
 
 
 async def test_one_that_is_in_use_is_closed_only_afterwards() -> None:
     clients = _clients()
-    used = await clients.of(1)
+    used = await clients.get(1)
     pool = used.pool
     for key in range(2, 9):
-        await clients.of(key)
+        await clients.get(key)
     await asyncio.sleep(0.01)
     assert not pool.closed.is_set()
     del used
@@ -79,7 +79,7 @@ async def test_two_who_come_first_together_get_one() -> None:
         return Client(key)
 
     clients = Clients(make, lambda client: client.pool, 2)
-    waiting = [asyncio.create_task(clients.of(1)) for _ in range(3)]
+    waiting = [asyncio.create_task(clients.get(1)) for _ in range(3)]
     await asyncio.sleep(0)
     waiting[0].cancel()  # who gives up takes nothing from the others
     both.set()
@@ -98,15 +98,15 @@ async def test_one_that_cannot_be_made_is_tried_anew() -> None:
 
     clients = Clients(make, lambda client: client.pool, 2)
     with pytest.raises(OSError, match="not yet"):
-        await clients.of(1)
-    assert (await clients.of(1)).key == 1
+        await clients.get(1)
+    assert (await clients.get(1)).key == 1
 
 
 def test_two_loops_have_clients_of_their_own_and_those_of_a_closed_one_are_let_go() -> None:
     clients = _clients()
 
     async def one() -> Client:
-        return await clients.of(1)
+        return await clients.get(1)
 
     first, second = asyncio.run(one()), asyncio.run(one())
     assert first is not second

@@ -13,7 +13,7 @@ import pytest
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
-from anabranch.models.embedders import settled_spec
+from anabranch.models.embedders import resolve_spec
 from tests.shared_fixtures import REPOSITORY
 
 RERANKER = """
@@ -115,5 +115,5 @@ def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:
     with pytest.raises(SettingsError, match="did you mean 'cohere'"):
         Context(rerank="cohre")
     with pytest.raises(SettingsError) as caught:
-        settled_spec("minilmm")
+        resolve_spec("minilmm")
     assert "Did you mean 'minilm'?" in str(caught.value.hint)

@@ -12,7 +12,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from anabranch import EmbedderMismatchError, HybridRetriever, SettingsError, answer, build, ingest, open_corpus, search
 from anabranch.models.embedders import load_embedder
-from anabranch.models.given_embedder import given_embedder
+from anabranch.models.given_embedder import wrap_embedder
 
 WEIR = "The Halden weir was built by Ida Marrow in 1931."
 MILL = "The paper mill at Cray was closed by Otto Lindqvist in 1974."
@@ -58,7 +58,7 @@ def test_answer_build_and_the_retriever_take_it(corpus: Path) -> None:
 
 @pytest.mark.parametrize("other", [DeterministicFakeEmbedding(size=27), Letters("others")])
 def test_one_that_does_not_fit_the_corpus_is_refused_at_once(corpus: Path, other: Any) -> None:
-    held = given_embedder(Letters())
+    held = wrap_embedder(Letters())
     with pytest.raises(EmbedderMismatchError, match=r"Letters\(letters\)/27"):
         answer("Who?", corpus=corpus, embedder=other)
     with pytest.raises(EmbedderMismatchError, match=r"Letters\(letters\)/27"):

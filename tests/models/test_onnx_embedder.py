@@ -15,6 +15,7 @@ from anabranch.errors import ModelError, SettingsError
 from anabranch.models.embedder import unread_script
 from anabranch.models.onnx_embedder import MINILM_NAME, OnnxEmbedder
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
+from anabranch_onnx.sentence_folder import OnnxFolders
 
 TEXTS = ["a cat sat", "", "a feline rested", "stocks fell sharply on Monday " * 60, "日本語", "\ud800 lone", "x" * 3000]
 
@@ -55,10 +56,10 @@ def test_a_vector_does_not_depend_on_its_batch(embedder: OnnxEmbedder) -> None:
 
 
 def test_a_vector_does_not_depend_on_the_threads(embedder: OnnxEmbedder, folder: Path) -> None:
-    bundled, own = embedder.embed(TEXTS), OnnxEmbedder(folder).embed(TEXTS)
+    bundled, own = embedder.embed(TEXTS), OnnxFolders.load(folder).embed(TEXTS)
     for threads in (1, 3):
         np.testing.assert_array_equal(OnnxEmbedder(threads=threads).embed(TEXTS), bundled)
-        np.testing.assert_array_equal(OnnxEmbedder(folder, threads=threads).embed(TEXTS), own)
+        np.testing.assert_array_equal(OnnxFolders.load(folder, threads=threads).embed(TEXTS), own)
 
 
 def test_nothing_gives_an_empty_array(embedder: OnnxEmbedder) -> None:
@@ -88,7 +89,7 @@ def test_threads_share_one_embedder() -> None:
 
 
 def test_a_folder_of_the_users_works_alike(folder: Path, embedder: OnnxEmbedder) -> None:
-    own = OnnxEmbedder(folder)
+    own = OnnxFolders.load(folder)
     assert own.name.startswith("onnx:my-model-")
     # The same weights, but what they are multiplied with is not quantised.
     assert (own.embed(TEXTS) * embedder.embed(TEXTS)).sum(axis=1).min() > 0.998
@@ -98,7 +99,7 @@ def test_pooling_is_read_from_the_folder(folder: Path, tmp_path: Path, embedder:
     home = shutil.copytree(folder, tmp_path / "cls")
     (home / "1_Pooling").mkdir()
     (home / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
-    first_token = OnnxEmbedder(home).embed(["a cat sat on the mat"])
+    first_token = OnnxFolders.load(home).embed(["a cat sat on the mat"])
     assert (first_token @ embedder.embed(["a cat sat on the mat"]).T).item() < 0.99
 
 
@@ -107,7 +108,7 @@ def test_a_missing_file_is_named(folder: Path, tmp_path: Path, missing: str) -> 
     home = shutil.copytree(folder, tmp_path / "broken")
     (home / missing).unlink()
     with pytest.raises(SettingsError, match=missing):
-        OnnxEmbedder(home)
+        OnnxFolders.load(home)
 
 
 @pytest.mark.parametrize("damaged", ["model.onnx", "tokenizer.json"])
@@ -115,14 +116,14 @@ def test_a_damaged_file_is_named(folder: Path, tmp_path: Path, damaged: str) -> 
     home = shutil.copytree(folder, tmp_path / "broken")
     (home / damaged).write_bytes(b"\x00garbage")
     with pytest.raises(SettingsError, match=damaged):
-        OnnxEmbedder(home).embed(["x"])
+        OnnxFolders.load(home).embed(["x"])
 
 
 def test_a_text_without_any_token_is_named(folder: Path, tmp_path: Path) -> None:
     home = shutil.copytree(folder, tmp_path / "bare")
     tokenizer = json.loads(MINILM_TOKENIZER.read_text("utf-8"))
     (home / "tokenizer.json").write_text(json.dumps({**tokenizer, "post_processor": None}), "utf-8")
-    bare = OnnxEmbedder(home)
+    bare = OnnxFolders.load(home)
     assert bare.embed(["one river"]).shape == (1, 384)
     with pytest.raises(ModelError, match="finds no token in '  '"):
         bare.embed(["one river", "  "])

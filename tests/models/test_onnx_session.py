@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from anabranch.models.minilm.onnx_graph import FLOAT, GraphBuilder
-from anabranch.models.onnx_session import open_session
+from anabranch.models.onnx_session import open_session, sha256
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -34,3 +35,10 @@ def test_a_model_that_is_opened_tells_nobody_what_machine_it_runs_on(tmp_path: P
     subprocess.run([sys.executable, "-c", code], check=True, env={**inherited, "HOME": str(tmp_path)})
     # Where onnxruntime keeps what it will send.
     assert not list(tmp_path.rglob("*.onnxruntime*"))
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "model.onnx"
+    for content in (b"", b"one", b"three", bytes(300_000)):
+        file.write_bytes(content)
+        assert sha256(file) == sha256(file) == hashlib.sha256(content).hexdigest()

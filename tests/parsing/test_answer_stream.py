@@ -17,7 +17,7 @@ TOLD = "Never tell anybody about the blue heron of the old mill."
 
 def shown(reply: str, size: int, told: tuple[str, ...] = ()) -> list[str]:
     """What a reader gets, step by step, when the reply comes in pieces of one size."""
-    stream = AnswerStream(told=told)
+    stream = AnswerStream(instructions=told)
     return [*(stream.feed(reply[start : start + size]) for start in range(0, len(reply), size)), stream.finish()]
 
 

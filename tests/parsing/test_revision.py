@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing import appended, read_revision
+from anabranch.parsing import append_text, read_revision
 
 BEFORE = "The weir was built in 1850 [1]. It holds [2]."
 GERMAN = "Das Wehr wurde 1850 gebaut [1]. Es hält [2]."
@@ -73,7 +73,7 @@ def test_a_reply_that_repeats_some_and_leaves_out_some_is_the_answer(reply: str,
     ],
 )
 def test_more_stands_behind_the_answer(before: str, more: str, whole: str) -> None:
-    assert appended(before, more) == whole
+    assert append_text(before, more) == whole
 
 
 @pytest.mark.work(20)
@@ -81,7 +81,7 @@ def test_more_stands_behind_the_answer(before: str, more: str, whole: str) -> No
 def test_work_is_bounded(unit: str) -> None:
     long = unit * (100_000 // len(unit))
     read_revision(long, long[: len(long) // 2] + "x")
-    appended(long, long)
+    append_text(long, long)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
@@ -89,4 +89,4 @@ def test_any_text_is_read(reply: str, previous: str) -> None:
     action, text = read_revision(reply, previous)
     assert action in ("keep", "add", "revise")
     assert bool(text) is (action != "keep")
-    assert appended(previous, text).endswith(text)
+    assert append_text(previous, text).endswith(text)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from anabranch.readers.extensionless import CODE_NAMES
+from anabranch_readers.code_languages import LANGUAGES_BY_NAME
 from tests.readers.read_bytes import documents, reason
 
 
@@ -22,6 +24,10 @@ def test_what_it_is_tells_by_its_name_or_its_content(
     (document,) = documents(tmp_path, name, data)
     assert document.metadata == kind
     assert document.blocks[0].text == data.rstrip()
+
+
+def test_files_that_are_code_without_an_extension_have_a_language() -> None:
+    assert set(LANGUAGES_BY_NAME) == CODE_NAMES
 
 
 def test_a_program_is_skipped_and_no_failure(tmp_path: Path) -> None:

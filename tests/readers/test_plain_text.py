@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Document
-from anabranch.readers.plain_text import paragraphs, read_text, unwrapped
+from anabranch.readers.plain_text import paragraphs, read_text, unwrap
 
 
 def read(tmp_path: Path, text: str | bytes, name: str = "notes.txt") -> Document:
@@ -34,7 +34,7 @@ def test_wrapped_lines_are_joined_and_verse_is_not() -> None:
         "  If you can bounce high, bounce for her too,\n"
         "  Till she cry: Lover!\n"
     )
-    prose, verse = unwrapped(text)
+    prose, verse = unwrap(text)
     assert "\n" not in prose
     assert "advice that I have" in prose
     assert "in a reserved way" in prose
@@ -47,12 +47,12 @@ def test_a_word_split_by_a_soft_hyphen_is_whole(tmp_path: Path) -> None:
 
 def test_code_and_lists_keep_their_lines() -> None:
     text = "def f(x):\n    if x:\n        return 1\n    return 2\n\n- apples\n- pears\n- a plum\n"
-    assert unwrapped(text) == ["def f(x):\n    if x:\n        return 1\n    return 2", "- apples\n- pears\n- a plum"]
+    assert unwrap(text) == ["def f(x):\n    if x:\n        return 1\n    return 2", "- apples\n- pears\n- a plum"]
 
 
 def test_long_lines_are_paragraphs_of_their_own_width() -> None:
     text = f"{'word ' * 60}\n{'other ' * 60}"
-    assert unwrapped(text) == [text.rstrip()]
+    assert unwrap(text) == [text.rstrip()]
 
 
 @given(st.lists(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=12), min_size=1, max_size=120))
@@ -63,7 +63,7 @@ def test_unwrapping_loses_no_letter_but_hyphens(words: list[str]) -> None:
             lines.append(line)
             line = ""
         line = f"{line} {word}".strip()
-    found = " ".join(unwrapped("\n".join([*lines, line])))
+    found = " ".join(unwrap("\n".join([*lines, line])))
     assert [x for x in found if x.isalnum()] == [x for word in words for x in word if x.isalnum()]
 
 
@@ -203,7 +203,7 @@ def test_an_entry_takes_its_wrapped_lines_and_the_next_one_begins_anew() -> None
         "2. The old crane stays where it is until the new one has been paid for\n"
         "and has been tested by the surveyor."
     )
-    (found,) = unwrapped(text)
+    (found,) = unwrap(text)
     assert found.split("\n")[1].startswith("2. The old crane")
     assert found.count("\n") == 1
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anabranch.models.embedders import load_embedder
-from anabranch.readers.merged_cells import MergedCells, TableCell, cells_in_order, laid_out, under_spans
+from anabranch.readers.merged_cells import MergedCells, TableCell, cells_in_order, lay_out, under_spans
 from anabranch.readers.table_blocks import markdown_rows, table_parts, table_texts
 
 
@@ -182,16 +182,16 @@ def test_every_word_stays_and_every_row_has_the_same_columns(rows: list[list[str
 def test_a_value_shows_in_each_row_that_it_spans() -> None:
     down = MergedCells()
     down.begin(1, 3, "North")
-    assert down.over({1: "North", 2: "Oslo"}, 2) == {1: "North", 2: "Oslo"}
-    assert down.over({2: "Rome"}, 3) == {1: "North", 2: "Rome"}
-    assert down.over({2: "Cairo"}, 4) == {2: "Cairo"}
-    assert down.over({}, 3) == {}
+    assert down.fill_spans({1: "North", 2: "Oslo"}, 2) == {1: "North", 2: "Oslo"}
+    assert down.fill_spans({2: "Rome"}, 3) == {1: "North", 2: "Rome"}
+    assert down.fill_spans({2: "Cairo"}, 4) == {2: "Cairo"}
+    assert down.fill_spans({}, 3) == {}
 
 
 def test_an_empty_value_is_not_spread() -> None:
     down = MergedCells()
     down.begin(1, 9, "")
-    assert down.over({2: "x"}, 2) == {2: "x"}
+    assert down.fill_spans({2: "x"}, 2) == {2: "x"}
 
 
 @given(st.dictionaries(st.integers(1, 30), st.text(min_size=1)))
@@ -212,13 +212,13 @@ def test_cells_that_span_rows_and_columns_take_their_places() -> None:
         cells(("Nord", 1, 2), "10", "20", "30", ("40", 1, 2)),
         cells("11", "21", "31"),
     ]
-    assert laid_out(rows) == [
+    assert lay_out(rows) == [
         ["Region", "2023", None, "2024", None],
         ["Region", "Q1", "Q2", "Q1", "Q2"],
         ["Nord", "10", "20", "30", "40"],
         ["Nord", "11", "21", "31", "40"],
     ]
-    assert under_spans(laid_out(rows)) == [
+    assert under_spans(lay_out(rows)) == [
         ["Region", "2023 Q1", "2023 Q2", "2024 Q1", "2024 Q2"],
         ["Nord", "10", "20", "30", "40"],
         ["Nord", "11", "21", "31", "40"],
@@ -227,14 +227,14 @@ def test_cells_that_span_rows_and_columns_take_their_places() -> None:
 
 def test_a_cell_may_go_on_with_the_one_above() -> None:
     rows = [cells("a", "b"), cells("Ada", "1"), cells(("", 1, 0), "2"), cells(("", 1, 0), "3")]
-    assert [row[0] for row in laid_out(rows)] == ["a", "Ada", "Ada", "Ada"]
+    assert [row[0] for row in lay_out(rows)] == ["a", "Ada", "Ada", "Ada"]
 
 
 def test_a_cell_may_claim_any_size() -> None:
-    (row,) = laid_out([cells(("wide", 10**9))])
+    (row,) = lay_out([cells(("wide", 10**9))])
     assert len(row) == 100
     long = "word " * 100
-    assert laid_out([cells((long, 1, 60_000), "a"), cells("b")]) == [[long, "a"], ["", "b"]]
+    assert lay_out([cells((long, 1, 60_000), "a"), cells("b")]) == [[long, "a"], ["", "b"]]
 
 
 def test_a_column_without_figures_keeps_its_name_and_rows_of_words_are_no_header() -> None:
@@ -254,7 +254,7 @@ def test_a_column_without_figures_keeps_its_name_and_rows_of_words_are_no_header
 )
 @example([[TableCell("", 2, 0)], [TableCell("A", 1, 2), TableCell("", 1, 0), TableCell("B")], [TableCell("0")]])
 def test_laying_out_loses_no_cell(rows: list[list[TableCell]]) -> None:
-    table = under_spans(laid_out(rows))
+    table = under_spans(lay_out(rows))
     told = " ".join(cell for row in table for cell in row).split()
     assert len(table) <= len(rows)
     assert {cell.text for row in rows for cell in row if cell.text and cell.down} <= {*told, ""}

@@ -10,8 +10,8 @@ from anabranch.retrieval.answerability import (
     SURE,
     EvidenceJudgement,
     confidence,
-    either,
     judge,
+    judge_either,
     term_coverage,
 )
 
@@ -90,12 +90,12 @@ def _sure(confidence: float) -> EvidenceJudgement:
 
 
 def test_a_question_that_may_be_meant_in_two_ways_needs_evidence_of_its_own() -> None:
-    assert either(_sure(0.9), _sure(0.1)) == _sure(0.9)
-    assert either(_sure(0.2), _sure(0.8)).confidence == pytest.approx(0.5)
-    assert either(_sure(0.2), _sure(0.8)).verdict == "enough"
-    assert either(_sure(0.01), _sure(0.8)).verdict == "thin"
+    assert judge_either(_sure(0.9), _sure(0.1)) == _sure(0.9)
+    assert judge_either(_sure(0.2), _sure(0.8)).confidence == pytest.approx(0.5)
+    assert judge_either(_sure(0.2), _sure(0.8)).verdict == "enough"
+    assert judge_either(_sure(0.01), _sure(0.8)).verdict == "thin"
     nothing = judge(passages=[], cosine=None, terms=["llama"], idf=IDF)
-    assert either(nothing, nothing) == nothing
+    assert judge_either(nothing, nothing) == nothing
 
 
 def test_a_light_word_counts_where_it_is_found_and_is_not_missed() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.conversation import MAX_ANSWER_CHARS, condense_reply, follow_up, recent, transcript
+from anabranch.retrieval.conversation import MAX_ANSWER_CHARS, condense_reply, follow_up, recent_turns, transcript
 from anabranch.retrieval.conversation import ConversationTurn as Turn
 
 TURNS = [Turn("Who wrote The Great Gatsby?", "F. Scott Fitzgerald wrote it in 1925 [1].")]
@@ -128,17 +128,17 @@ def test_the_newest_turns_that_fit_are_read(turns: list[Turn], budget: int) -> N
     def count(text: str) -> int:
         return len(text) // 4 + 1
 
-    kept = recent(turns, budget, count)
+    kept = recent_turns(turns, budget, count)
     empty = len(transcript([], ""))
     assert len(transcript(kept, "")) <= empty + 4 * budget + len(kept)
     if kept and kept[-1] in turns:
         assert kept == turns[-len(kept) :]
     elif kept:
         assert [turn.question for turn in kept] == [turns[-1].question]
-    assert recent(turns, 10**6, count) == turns
+    assert recent_turns(turns, 10**6, count) == turns
 
 
 def test_of_a_long_newest_turn_the_question_is_read() -> None:
     turns = [Turn("Who?", "Ida."), Turn("What did she build?", "word " * 200)]
-    assert recent(turns, 39, len) == []
-    assert recent(turns, 40, len) == [Turn("What did she build?", "...")]
+    assert recent_turns(turns, 39, len) == []
+    assert recent_turns(turns, 40, len) == [Turn("What did she build?", "...")]

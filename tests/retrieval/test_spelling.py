@@ -13,7 +13,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState
 from anabranch.ingestion.pipeline import ingest
 from anabranch.retrieval.question_words import list_queries
-from anabranch.retrieval.spelling import corrected, neighbours, other_forms, splits
+from anabranch.retrieval.spelling import correct_words, neighbours, other_forms, splits
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from tests.graph.inside import graph as whole
@@ -76,7 +76,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> str:
     ],
 )
 async def test_a_word_that_no_passage_has(notes: str, question: str, meant: dict[str, str]) -> None:
-    found = await corrected(await open_corpus(notes), question, Scope())
+    found = await correct_words(await open_corpus(notes), question, Scope())
     assert {word: _folded(near) for word, near in found.items()} == {w: _folded(near) for w, near in meant.items()}
 
 
@@ -86,8 +86,8 @@ def _folded(text: str) -> str:
 
 async def test_words_that_the_caller_may_not_read_correct_nothing(notes: str) -> None:
     corpus = await open_corpus(notes)
-    assert await corrected(corpus, "Who is Marowby?", Scope()) == {}
-    assert await corrected(corpus, "Who is Marowby?", Scope(access=("board",))) == {"Marowby": "marrowby"}
+    assert await correct_words(corpus, "Who is Marowby?", Scope()) == {}
+    assert await correct_words(corpus, "Who is Marowby?", Scope(access=("board",))) == {"Marowby": "marrowby"}
 
 
 def test_neighbours_are_one_edit_away() -> None:

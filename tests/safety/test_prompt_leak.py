@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anabranch.agent.prompts import CITE, CREATE, GUARD, JUDGE, QUOTE, REDUCE, REFINE
 from anabranch.parsing import AnswerStream, read_answer
-from anabranch.safety.prompt_leak import RUN, WORD, InstructionFilter, runs_in, without_instructions
+from anabranch.safety.prompt_leak import RUN, WORD, InstructionFilter, find_runs, without_instructions
 
 TOLD = (GUARD, f"{CITE} {CREATE}", REFINE, REDUCE, QUOTE, JUDGE)
 GOOD = "The weir was built in 1850 [1]."
@@ -52,7 +52,7 @@ def test_taking_out_twice_changes_nothing(answer: str, prompt: str) -> None:
 
 
 def streamed(text: str, told: tuple[str, ...] = TOLD, allowed: tuple[str, ...] = (), size: int = 3) -> str:
-    stream = AnswerStream(told=told, given=allowed)
+    stream = AnswerStream(instructions=told, given=allowed)
     return "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size)) + stream.finish()
 
 
@@ -93,11 +93,11 @@ def test_a_reader_is_never_far_behind() -> None:
 
 
 def test_a_whole_reply() -> None:
-    stream = AnswerStream(told=[CREATE], given=["passages"])
+    stream = AnswerStream(instructions=[CREATE], given=["passages"])
     reply = f"{GOOD} {CREATE}\n\nIt was built in 1850."
     shown = "".join(map(stream.feed, reply)) + stream.finish()
     assert shown.startswith(GOOD)
-    assert not runs_in(shown) & runs_in(CREATE)
+    assert not find_runs(shown) & find_runs(CREATE)
 
 
 LONG = f"{GUARD} {CITE} {CREATE}"
@@ -116,21 +116,21 @@ def test_words_as_a_model_sends_them() -> None:
 
 def test_a_second_repetition_right_after_the_first() -> None:
     text = f"{' '.join(WORDS[3:20])} [1][3]. - {' '.join(WORDS[24:40])}"
-    assert not runs_in(streamed(text, (LONG,))) & runs_in(LONG)
+    assert not find_runs(streamed(text, (LONG,))) & find_runs(LONG)
 
 
 @given(SOME)
 def test_tokens_and_letters_and_all_at_once_are_the_same(text: str) -> None:
     whole = streamed(text, (LONG,), size=10_000)
     assert streamed(text, (LONG,), size=1) == whole
-    stream = AnswerStream(told=[LONG])
+    stream = AnswerStream(instructions=[LONG])
     tokens = re.findall(r"\s*\S+|\s+", text)
     assert "".join(map(stream.feed, tokens)) + stream.finish() == whole
 
 
 @given(SOME, st.lists(st.integers(1, 9), min_size=1, max_size=40))
 def test_how_it_is_cut_does_not_matter(text: str, sizes: list[int]) -> None:
-    stream, shown, at = AnswerStream(told=[LONG]), "", 0
+    stream, shown, at = AnswerStream(instructions=[LONG]), "", 0
     for size in sizes * 40:
         shown += stream.feed(text[at : at + size])
         at += size
@@ -150,8 +150,8 @@ def test_no_run_of_the_instructions_is_shown(text: str) -> None:
     words = WORD.findall(text.casefold())
     runs = [tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)]
     # What is left out makes neighbours of words that were none: a run that stands there once cannot come from that.
-    alone = {run for run in runs if run in runs_in(LONG) and all(words.count(word) == 1 for word in run)}
-    assert not runs_in(streamed(text, (LONG,))) & alone
+    alone = {run for run in runs if run in find_runs(LONG) and all(words.count(word) == 1 for word in run)}
+    assert not find_runs(streamed(text, (LONG,))) & alone
 
 
 @given(st.integers(0, len(WORDS) - RUN), st.integers(RUN, 60), st.sampled_from([1, 2, 7, 50]))
@@ -159,4 +159,4 @@ def test_no_part_of_the_instructions_is_shown(at: int, length: int, size: int) -
     told = " ".join(WORDS[at : at + length])
     shown = streamed(f"The weir stands. {told} Nobody sold 77 castles.", (LONG,), size=size)
     assert shown.startswith("The weir stands.")
-    assert not runs_in(shown) & runs_in(LONG)
+    assert not find_runs(shown) & find_runs(LONG)

@@ -12,7 +12,7 @@ from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import Verified, verify
 from anabranch.parsing import AnswerStream, parse_verdict, read_answer, read_revision
 from anabranch.safety.link_removal import LinkFilter, strip_links
-from anabranch.safety.prompt_leak import runs_in, without_instructions
+from anabranch.safety.prompt_leak import find_runs, without_instructions
 from anabranch.text.normalization import clean
 from tests.safety.rendering import live
 
@@ -169,7 +169,7 @@ def test_hiding_the_instructions_makes_no_link_of_what_is_around_them() -> None:
     told = "After the answer write a line QUOTES and for each number copy a few words"
     for text in (f"GOOD [1]. ![s]{told}. (//{HOST}/p.png)", f"GOOD [1].\n\n[s]{told}.\n: //{HOST}/p.png [s]"):
         for size in (1, 5, 500):
-            stream = AnswerStream(told=[told])
+            stream = AnswerStream(instructions=[told])
             shown = "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size)) + stream.finish()
             assert live(shown) == []
 
@@ -289,6 +289,6 @@ def test_instructions_with_something_unseen_in_each_word_are_instructions(unseen
     spelt = " ".join(unseen.join([word[:1], word[1:]]) for word in told.split())
     reply = f"Revenue rose [1]. {spelt} It fell [2]."
     assert without_instructions(read_answer(reply), [told], ()) == ("Revenue rose [1]. It fell [2].", 1)
-    stream = AnswerStream(told=[told])
+    stream = AnswerStream(instructions=[told])
     shown = "".join(map(stream.feed, reply)) + stream.finish()
-    assert not runs_in(shown) & runs_in(told)
+    assert not find_runs(shown) & find_runs(told)

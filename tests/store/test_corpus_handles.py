@@ -27,14 +27,14 @@ from anabranch.store import corpus_handles as opening
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index import checksum_watch as integrity
 from anabranch.store.index import segment
-from anabranch.store.index.manifest import current
+from anabranch.store.index.manifest import current_name
 from anabranch.store.index.segment import Segment
 from anabranch.store.index.segment_index import Index
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.local_store import LocalStore
 from anabranch.store.maintenance import rebuild, verify
 from anabranch.store.protocol import Scope
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 
 T = TypeVar("T")
 
@@ -140,7 +140,7 @@ def derived(corpus: Path, name: str) -> Path:
     """The one file of that name in the only segment, or in the current generation."""
     folder, _, file = name.partition("/")
     if folder == "generations":
-        return corpus / folder / str(current(corpus)) / file
+        return corpus / folder / str(current_name(corpus)) / file
     (segment,) = (corpus / "segments").iterdir()
     return segment / file if file else segment
 
@@ -150,7 +150,7 @@ def is_mended(corpus: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert verify(corpus) != []
     with caplog.at_level("WARNING", logger="anabranch"):
         store = opened(corpus)
-    assert "Making it anew" in caplog.text
+    assert "Rebuilding it" in caplog.text
     assert verify(corpus) == []
     (ranked,) = asyncio.run(store.search("bm25", ["herons"], 5, Scope()))
     assert len(ranked["ids"]) == 1
@@ -198,7 +198,7 @@ def test_an_index_of_another_format_is_made_anew(corpus: Path, caplog: pytest.Lo
 
 def test_damage_found_while_another_process_writes_is_an_error_that_says_what_to_do(corpus: Path) -> None:
     derived(corpus, "segments/rows.npy").unlink()
-    with writing(corpus), pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
+    with hold_write_lock(corpus), pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
         opened(corpus)
 
 
@@ -206,7 +206,7 @@ def test_a_large_segment_that_is_removed_while_it_is_checked_is_not_damaged(
     corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(integrity, "AT_ONCE", 0)
-    index = Index(corpus, str(current(corpus)))
+    index = Index(corpus, str(current_name(corpus)))
     shutil.rmtree(derived(corpus, "segments"))
     integrity.Watch(index).check_all()
 

@@ -13,7 +13,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.corpus_language import SAMPLE, language_of
-from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.index.manifest import current_name, read_manifest
 from anabranch.store.maintenance import verify
 from anabranch.store.protocol import Scope
 from tests.cli.conftest import Run, run, write_rows  # noqa: F401  # a fixture
@@ -78,7 +78,7 @@ def corpus_of(home: Path, *texts: str, language: str = "") -> Path:
 
 
 def language_in(corpus: Path) -> str:
-    return read_manifest(corpus, current(corpus) or "").language
+    return read_manifest(corpus, current_name(corpus) or "").language
 
 
 def bm25(corpus: Path, query: str) -> int:

@@ -69,7 +69,7 @@ async def test_it_is_searched_by_its_scheme(corpus: str) -> None:
     assert (await reader.chunks([best], Scope()))[best].source == "weir.md"
     # The default fusion wants scores that this store does not give.
     (said,) = [each["reason"] for each in found["degraded"] if each["step"] == "fuse"]
-    assert "no scores but those of its lists" in said
+    assert "cannot score further passages" in said
 
 
 async def test_it_answers_and_says_what_it_lacks(corpus: str) -> None:
@@ -99,5 +99,5 @@ def test_an_unknown_scheme_names_those_that_are_known(corpus: str) -> None:
     ):
         with pytest.raises(SettingsError, match="There is no store 'dumy'") as caught:
             use()
-        known = "Known: file, memory, dummy, postgresql, s3. A folder"
+        known = "Known: file, memory, dummy, postgresql, s3. To name a folder"
         assert caught.value.hint.startswith(f"Did you mean 'dummy'? {known}")

@@ -41,13 +41,13 @@ def embedder() -> Lettered:
 def test_each_query_is_embedded_once(embedder: Lettered) -> None:
     vectors = QueryVectors(embedder)
     with metered() as meter:
-        first = vectors.of(["weir", "mill", "weir"])
-        again = vectors.of(["mill", "bee"])
+        first = vectors.embed(["weir", "mill", "weir"])
+        again = vectors.embed(["mill", "bee"])
     assert first.tolist() == [[4, 2], [4, 1], [4, 2]]
     assert again.tolist() == [[4, 1], [3, 2]]
     assert embedder.asked == {"weir": 1, "mill": 1, "bee": 1}
     assert (meter.embedded, meter.known) == (3, 1)
-    assert vectors.one("weir").tolist() == [4, 2]
+    assert vectors.embed_one("weir").tolist() == [4, 2]
     assert embedder.asked["weir"] == 1
 
 
@@ -55,5 +55,5 @@ def test_the_last_used_are_kept(embedder: Lettered, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(query_vectors, "KEPT", 2)
     vectors = QueryVectors(embedder)
     for query in ("a", "b", "a", "c", "a", "b"):
-        vectors.of([query])
+        vectors.embed([query])
     assert embedder.asked == {"a": 1, "b": 2, "c": 1}

@@ -19,10 +19,10 @@ from anabranch.store.schema import prepare
 from anabranch.store.stored_document import (
     StoredChunk,
     StoredDocument,
-    fault,
-    in_order,
+    find_fault,
     is_vector,
-    numbers,
+    list_numbers,
+    sort_chunks,
     stored_chunks,
     stored_document,
 )
@@ -68,9 +68,9 @@ def _node(level: Any, parts: list[tuple[int, int]], text: str, parent: int | Non
 @given(words, leaves, st.integers(0, 99))
 def test_what_was_written_is_whole(title: str, parts: list[str], seed: int) -> None:
     document, chunks = stored(title, parts, seed)
-    assert fault(document, chunks) is None
+    assert find_fault(document, chunks) is None
     shuffled = random.Random(seed).sample(chunks, len(chunks))
-    assert in_order(iter(shuffled)) == chunks
+    assert sort_chunks(iter(shuffled)) == chunks
 
 
 OTHERS: list[object] = [None, "", "x", "ffffffffffffffff", -1, 0, 1, 2, 3, 10**9, b"\xff", 1.5]
@@ -90,16 +90,16 @@ def test_what_was_changed_is_found(title: str, parts: list[str], seed: int, data
         return
     if name == "vector_key" and chunk.level < 2:
         return
-    assert fault(document, in_order(iter([*chunks[:place], changed, *chunks[place + 1 :]]))) is not None
+    assert find_fault(document, sort_chunks(iter([*chunks[:place], changed, *chunks[place + 1 :]]))) is not None
 
 
 @given(words, leaves, st.integers(0, 99), st.data())
 def test_what_is_missing_or_there_twice_is_found(title: str, parts: list[str], seed: int, data: st.DataObject) -> None:
     document, chunks = stored(title, parts, seed)
     place = data.draw(st.integers(0, len(chunks) - 1))
-    assert fault(document, [*chunks[:place], *chunks[place + 1 :]]) is not None
-    assert fault(document, in_order(iter([*chunks, chunks[place]]))) is not None
-    assert fault(document, []) is not None
+    assert find_fault(document, [*chunks[:place], *chunks[place + 1 :]]) is not None
+    assert find_fault(document, sort_chunks(iter([*chunks, chunks[place]]))) is not None
+    assert find_fault(document, []) is not None
 
 
 @pytest.mark.parametrize("name", [name for name in StoredDocument._fields if name not in ("number", "born")])
@@ -110,12 +110,12 @@ def test_a_changed_row_is_found(name: str, value: object) -> None:
         return  # whatever it says, it is text
     if name == "tokens" and value == document.tokens:
         return
-    assert fault(document._replace(**{name: value}), chunks) is not None
+    assert find_fault(document._replace(**{name: value}), chunks) is not None
 
 
 def test_deep_metadata_is_no_traceback() -> None:
     document, chunks = stored("Title", ["one "], 1)
-    assert fault(document._replace(metadata="[" * 100_000), chunks) == "its metadata cannot be read"
+    assert find_fault(document._replace(metadata="[" * 100_000), chunks) == "its metadata cannot be read"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_rows_of_a_database() -> None:
         connection.executemany(
             f"INSERT INTO chunks VALUES ({', '.join('?' * 13)})", [chunk._replace(doc_id="id3") for chunk in chunks]
         )
-        assert list(numbers(connection)) == [2, 3, 1700]
+        assert list(list_numbers(connection)) == [2, 3, 1700]
         assert stored_document(connection, 3) == document._replace(number=3, doc_id="id3", source="3.md")
         assert stored_document(connection, 4) is None
         assert stored_chunks(connection, "id3") == [chunk._replace(doc_id="id3") for chunk in chunks]

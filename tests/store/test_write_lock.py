@@ -19,35 +19,35 @@ import pytest
 from anabranch.errors import CorpusLockedError, SettingsError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance import rebuild, remove
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 
 HOLD = """
 import sys
 from pathlib import Path
-from anabranch.store.write_lock import writing
-with writing(Path(sys.argv[-1])):
+from anabranch.store.write_lock import hold_write_lock
+with hold_write_lock(Path(sys.argv[-1])):
     print("held", flush=True)
     sys.stdin.read()
 """
 WRITE = """
 import sys
 from pathlib import Path
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 folder = Path(sys.argv[1])
 for _ in range(25):
-    with writing(folder, wait=50):
+    with hold_write_lock(folder, wait=50):
         before = int((folder / "count").read_text())
         (folder / "count").write_text(str(before + 1))
 """
 READ_ONLY = """
 import os, sys
 from pathlib import Path
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch.errors import SettingsError
 os.setgid(65534)
 os.setuid(65534)
 try:
-    with writing(Path(sys.argv[1]), wait=5):
+    with hold_write_lock(Path(sys.argv[1]), wait=5):
         print("written")
 except SettingsError as error:
     print(error)
@@ -98,22 +98,26 @@ def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     assert (tmp_path / "writer").exists()
-    with writing(tmp_path), pytest.raises(CorpusLockedError, match=f"by process {os.getpid()} on"), writing(tmp_path):
+    with (
+        hold_write_lock(tmp_path),
+        pytest.raises(CorpusLockedError, match=f"by process {os.getpid()} on"),
+        hold_write_lock(tmp_path),
+    ):
         pass
 
 
 @pytest.mark.parametrize("content", [b"", b" ", b"\xff"])
 def test_a_name_that_cannot_be_read_is_another_processs(tmp_path: Path, content: bytes) -> None:
-    with writing(tmp_path):
+    with hold_write_lock(tmp_path):
         (tmp_path / "writer").write_bytes(content)
-        with pytest.raises(CorpusLockedError, match="by another process"), writing(tmp_path):
+        with pytest.raises(CorpusLockedError, match="by another process"), hold_write_lock(tmp_path):
             pass
 
 
 def test_a_name_is_one_line_whatever_is_in_the_file(tmp_path: Path) -> None:
-    with writing(tmp_path):
+    with hold_write_lock(tmp_path):
         (tmp_path / "writer").write_text("a\n\x1b[31mb" * 1000)
-        with pytest.raises(CorpusLockedError) as caught, writing(tmp_path):
+        with pytest.raises(CorpusLockedError) as caught, hold_write_lock(tmp_path):
             pass
     assert len(caught.value.message) < 400 + len(str(tmp_path))
     assert "\n" not in caught.value.message
@@ -124,11 +128,11 @@ def test_a_writer_that_waits_says_for_whom_once_and_goes_on(tmp_path: Path, capl
     entered: list[str] = []
 
     def second() -> None:
-        with writing(tmp_path, wait=50):
+        with hold_write_lock(tmp_path, wait=50):
             entered.append("second")
 
     thread = threading.Thread(target=second)
-    with writing(tmp_path):
+    with hold_write_lock(tmp_path):
         thread.start()
         while not caplog.records:
             threading.Event().wait(0.05)
@@ -141,7 +145,7 @@ def test_a_writer_that_waits_says_for_whom_once_and_goes_on(tmp_path: Path, capl
 
 
 def test_waiting_ends(tmp_path: Path) -> None:
-    with writing(tmp_path), pytest.raises(CorpusLockedError), writing(tmp_path, wait=0.3):
+    with hold_write_lock(tmp_path), pytest.raises(CorpusLockedError), hold_write_lock(tmp_path, wait=0.3):
         pass
 
 
@@ -153,16 +157,16 @@ def test_several_processes_that_wait_write_one_after_the_other(tmp_path: Path) -
 
 
 def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), writing(tmp_path):
+    with pytest.raises(ZeroDivisionError), hold_write_lock(tmp_path):
         raise ZeroDivisionError
-    with writing(tmp_path):
+    with hold_write_lock(tmp_path):
         pass
     assert not (tmp_path / "writer").exists()
 
 
 def test_what_is_no_folder_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SettingsError, match="cannot be written to"), writing(tmp_path / "file"):
+    with pytest.raises(SettingsError, match="cannot be written to"), hold_write_lock(tmp_path / "file"):
         pass
 
 

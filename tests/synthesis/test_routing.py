@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.synthesis.budget import Prices, Spending
-from anabranch.synthesis.routing import RouteChoice, afford, choose, flat
+from anabranch.synthesis.routing import RouteChoice, afford, choose, is_flat
 from anabranch.types import RouteName
 
 
@@ -28,7 +28,7 @@ def test_focused_evidence_is_refined() -> None:
 
 def test_evidence_spread_over_many_sources_is_mapped() -> None:
     spread = {"sources": 4, "scores": [1.0, 0.95, 0.9, 0.9, 0.85]}
-    assert flat([1.0, 0.95, 0.9, 0.9, 0.85])
+    assert is_flat([1.0, 0.95, 0.9, 0.9, 0.85])
     assert _choose(**spread) == "map_reduce"
     assert _choose(**{**spread, "sources": 3}) == "refine"
     assert _choose(**{**spread, "scores": [1.0, 0.3, 0.2, 0.1, 0.1]}) == "refine"
@@ -115,7 +115,7 @@ def test_what_is_chosen_is_always_within_what_is_left(
     prices = Prices([100] * windows, frame=50, reply=10, fan_in=fan_in)
     wanted = RouteChoice("create" if windows == 1 else name, ("why",))
     choice = afford(wanted, prices, left)
-    assert not left.lacks(prices.of(choice.name, 1 if name == "create" else windows - choice.unread))
+    assert not left.lacks(prices.cost(choice.name, 1 if name == "create" else windows - choice.unread))
     assert choice.reasons[0] == "why"
     if choice != wanted:
         assert choice.lacking

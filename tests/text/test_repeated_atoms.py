@@ -106,25 +106,27 @@ TRIED: dict[str, Callable[[str], object]] = {
     "table_cells.find_row": lambda text: table_cells.find_row(text, table_cells.table_rows(text)),
     "tokens.tokens": lambda text: [tokens.tokens(text, each) for each in ("english", "german", "arabic")],
     # With all that it calls: an answer against another passage, another answer against it, and against itself.
-    "verification.attribute": lambda text: attribute(text, _passage(STATED), "Where does Ida live?").verified(),
-    "verification.attribute, a passage": lambda text: attribute(STATED, _passage(text), "Where is Ida?").verified(),
-    "verification.attribute, itself": lambda text: attribute(text, _passage(text), "Where does Ida live?").verified(),
-    "verification.attribute, a question": lambda text: attribute(text[:300], _passage(text), text).verified(),
-    "verification.verify": lambda text: attribute(text, _passage(text), text).verified(),
+    "verification.attribute": lambda text: attribute(text, _passage(STATED), "Where does Ida live?").set_markers(),
+    "verification.attribute, a passage": lambda text: attribute(STATED, _passage(text), "Where is Ida?").set_markers(),
+    "verification.attribute, itself": lambda text: attribute(
+        text, _passage(text), "Where does Ida live?"
+    ).set_markers(),
+    "verification.attribute, a question": lambda text: attribute(text[:300], _passage(text), text).set_markers(),
+    "verification.verify": lambda text: attribute(text, _passage(text), text).set_markers(),
     "unconfirmed_claims.unconfirmed_lines": lambda text: unconfirmed_claims.unconfirmed_lines(
         "answered", [{"text": text, "reason": text, "nearest": text}]
     ),
     "read_passages.read": lambda text: read(_passage(text).values(), TimeLimit(60)),
-    "similarity.with_similar": lambda text: Alignment(_passage(text), text).rephrasings(text),
+    "similarity.add_similar": lambda text: Alignment(_passage(text), text).find_rephrasings(text),
     "best_passages.best_passages": lambda text: best_passages.best_passages([_leaf(text)]),
     "best_passages.lines_of": lambda text: best_passages.lines_of(_leaf(text)),
     "best_passages.shared_weight": lambda text: best_passages.shared_weight({"a": 1.0}, text.split()),
     "passage_answer.passage_markdown": lambda text: passage_answer.passage_markdown(_shown(text)),
     "passage_answer.place_line": lambda text: passage_answer.place_line(text, 1, text),
-    "passage_answer.written_answer": lambda text: passage_answer.written_answer(text, [(text, _shown(text))]),
+    "passage_answer.write_answer": lambda text: passage_answer.write_answer(text, [(text, _shown(text))]),
     "passage_layout.blocks_of": passage_layout.blocks_of,
     "passage_layout.piece_spans": passage_layout.piece_spans,
-    "passage_layout.trimmed_span": lambda text: passage_layout.trimmed_span(text, 0, len(text)),
+    "passage_layout.trim_span": lambda text: passage_layout.trim_span(text, 0, len(text)),
     "shell_commands.command_spans": lambda text: list(shell_commands.command_spans(text, 0, len(text))),
     "shell_commands.is_code": shell_commands.is_code,
     "shell_commands.is_shell": shell_commands.is_shell,
@@ -142,15 +144,15 @@ TRIED: dict[str, Callable[[str], object]] = {
         prompt_leak.without_instructions(text, [text], ["other words"]),
         prompt_leak.without_instructions(text, INSTRUCTIONS, [text]),
     ],
-    "prompt_leak.runs_in": prompt_leak.runs_in,
-    "prompt_leak.codes_in": prompt_leak.codes_in,
+    "prompt_leak.find_runs": prompt_leak.find_runs,
+    "prompt_leak.find_codes": prompt_leak.find_codes,
     "prompt_leak.InstructionFilter": lambda text: _fed(prompt_leak.InstructionFilter([text], ["other"]), text),
     "prompt_template.checked_prompt": _checked_prompt,
     "prompt_template.is_template": prompt_template.is_template,
     "prompt_template.filled": lambda text: prompt_template.filled("{query_str}", query_str=text),
     "prompt_template.messages": lambda text: prompt_template.messages(text, "usual", query_str=text),
     "answer_reply.read_answer": read_answer,
-    "answer_stream.AnswerStream": lambda text: _fed(AnswerStream(told=INSTRUCTIONS, given=["other"]), text),
+    "answer_stream.AnswerStream": lambda text: _fed(AnswerStream(instructions=INSTRUCTIONS, given=["other"]), text),
     "evidence_verdict.parse_verdict": parse_verdict,
     "json_repair.find_json": lambda text: [
         json_repair.find_json(text, cut_off=each) for each in ("complete", "refuse")
@@ -168,7 +170,7 @@ TRIED: dict[str, Callable[[str], object]] = {
     "relevance_scores.from_table": lambda text: list(relevance_scores.from_table(text)),
     "relevance_scores.from_lines": lambda text: list(relevance_scores.from_lines(text)),
     "revision.read_revision": lambda text: revision.read_revision(text, text),
-    "revision.appended": lambda text: revision.appended(text, text),
+    "revision.append_text": lambda text: revision.append_text(text, text),
     "yes_or_no.yes_probability": yes_or_no.yes_probability,
 }
 
@@ -176,23 +178,24 @@ TRIED: dict[str, Callable[[str], object]] = {
 RULES = {
     f"{module}.{name}"
     for module, names in {
-        "agreement": "denials denying_titles is_among is_denied_before opposed replaces same shortest_run",
-        "counted_numbers": "counted_as counts_else lies_between measures_else per_another_period signed_else "
-        "turns_round",
-        "known_facts": "lack_of nearest_words",
+        "agreement": "count_denials find_denying_titles has_opposite_word has_replaced_word is_among is_denied_before "
+        "is_same shortest_run",
+        "counted_numbers": "counts_by_another_period counts_something_else find_counted has_another_sign lies_between "
+        "measures_something_else swaps_range",
+        "known_facts": "cut_nearest describe_lack",
         "parallel_sentences": "is_of_another",
         "passage_text": "lookup_keys",
         "quantities": "has lacking",
-        "rivals": "is_anchored listed_as outdone",
-        "table_cells": "denied_cells wrong_column",
-        "tokens": "as_written is_fixed names_of",
+        "rivals": "find_list_owner has_nearer_rival is_anchored",
+        "table_cells": "denied_cells has_wrong_column",
+        "tokens": "find_names is_fixed quote_words",
     }.items()
     for name in names.split()
 }
 
 # They take names, numbers and settings of the program or of its operator.
 NO_TEXT = {
-    "check_pool.check", "check_pool.read_meanwhile", "claim_windows.shown", "key_redaction.keys_of",
+    "check_pool.check", "check_pool.read_meanwhile", "claim_windows.make_rows", "key_redaction.keys_of",
     "language_tables.tables_of", "plural.counted", "prompt_envelope.new_nonce", "refusal.source_words",
     "relevance_scores.on_ten", "relevance_scores.value_in", "scripts.script_of", "stemmer.checked_language",
     "stemmer.languages",

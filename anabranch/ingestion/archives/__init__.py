@@ -1,7 +1,7 @@
-"""Take the files out of an archive, one at a time, each to a place of its own.
+"""Unpack the files in an archive, one at a time, each into its own folder.
 
-A member is never written under the name that it has in the archive, so no name, link or device can lead out of the
-folder. A member that cannot be taken out is a `Failure` and costs itself. What an archive unpacks to is bounded.
+A member is never written under its name in the archive, so no name, link or device can lead out of the folder. A member
+that cannot be unpacked is a `Failure` and affects no other. The unpacked size is limited.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.archives.archive_members import Member, is_hidden, parts_of, tar_members, zip_members
 from anabranch.ingestion.archives.unpack_limits import Allowance, TooMuchError
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
-from anabranch.ingestion.safe_open import by_handle, safe_stem
+from anabranch.ingestion.safe_open import pin_path, safe_stem
 from anabranch.readers import READERS
 from anabranch.readers.document import Failure
 from anabranch.store.file_identity import INSIDE
@@ -35,51 +35,51 @@ _OPENERS: dict[str, Callable[[Path, Allowance], Iterator[Member]]] = {
     ".tar.xz": partial(tar_members, packing="xz"),
     ".txz": partial(tar_members, packing="xz"),
 }
-"""By how the name ends, lower case."""
+"""By the end of the name, lower case."""
 _DUPLICATE = ("duplicate", "The name occurs twice in the archive; the first one counts.")
 _PIECE = 1 << 20
 _EMPTY_BYTES = 2
-"""What DEFLATE makes of nothing: a member with more of them holds more than it says, and is looked into."""
+"""Packed size of an empty member; one with more bytes may not be empty, and is unpacked."""
 
 
 def is_archive(name: str) -> bool:
-    """Tell whether a name is that of an archive that can be opened."""
+    """Tell whether a name is that of a supported archive."""
     return _ending(name) != ""
 
 
 def members(found: FoundFile, folder: Path) -> Iterator[FoundFile | Failure]:
-    """Yield the files in an archive as copies in `folder`, each when it is asked for.
+    """Yield the files in an archive as copies in `folder`, each on demand.
 
     Args:
         found: The archive.
-        folder: Where the copies go, each into a folder of its own; who takes one `discard`s it.
+        folder: The folder for copies, each in its own subfolder; the consumer calls `discard` on each.
 
     Yields:
-        A copy with the source `archive.zip!/member`; for a member that cannot be taken in a `Failure` of that source;
-        for an archive that cannot be read to its end a `Failure` of the archive's source, last. Hidden members are left
-        out without a word. Reasons: `empty`, `refused` (its name leads out, it is a link or a device), `encrypted`,
+        A copy with the source `archive.zip!/member`; a `Failure` with that source for a member that cannot be read; a
+        last `Failure` with the archive's source if the archive cannot be read to its end. Hidden members are silently
+        left out. Reasons: `empty`, `refused` (its name leads out, it is a link or a device), `encrypted`,
         `unsupported` (also an archive in the archive), `too_large`, `broken`, `duplicate`, `unreadable`.
 
     Raises:
         OSError: A copy could not be written.
     """
     opener = _OPENERS[_ending(found.path.name)]
-    # Two members of one name are legal, and unpackers differ in which of them counts: a scanner may have seen the
-    # other.
+    # Two members may have the same name, and unpackers differ in which one counts: a virus scanner may have seen only
+    # the other.
     seen: set[str] = set()
     try:
-        with _held(found) as path:
+        with _open_archive(found) as path:
             allowance = Allowance(path.stat().st_size)
-            for member in _listed(opener, path, allowance):
+            for member in _list_members(opener, path, allowance):
                 parts = parts_of(member.name)
-                # As in folders: what programs keep for themselves is no failure to be told of.
+                # Hidden files are silently left out, as in folders.
                 if parts is not None and is_hidden(parts):
                     continue
                 name = "/".join(parts or (storable(member.name)[:200],))
                 why = _objection(member, parts, allowance) if name not in seen else _DUPLICATE
                 seen.add(name)
-                yield _taken(found, name, member, folder) if why is None else Failure(_source(found, name), *why)
-                allowance.rest()
+                yield _unpack(found, name, member, folder) if why is None else Failure(_source(found, name), *why)
+                allowance.restart_clock()
     except TooMuchError as error:
         yield Failure(found.source, "too_large", f"The archive was not read to its end: {error}.")
     except ReadingError as error:
@@ -87,18 +87,18 @@ def members(found: FoundFile, folder: Path) -> Iterator[FoundFile | Failure]:
 
 
 @contextmanager
-def _held(found: FoundFile) -> Iterator[Path]:
-    """Yield a path to the archive that was found, whatever is put in its place."""
+def _open_archive(found: FoundFile) -> Iterator[Path]:
+    """Yield a path to the archive that was found, whatever replaces it."""
     with ExitStack() as stack:
         try:
-            path = stack.enter_context(by_handle(found.path, found.real))
+            path = stack.enter_context(pin_path(found.path, found.real))
             path.stat()
         except OSError as error:
-            raise _unreadable(error) from error
+            raise _unreadable_error(error) from error
         yield path
 
 
-def _listed(
+def _list_members(
     opener: Callable[[Path, Allowance], Iterator[Member]], path: Path, allowance: Allowance
 ) -> Iterator[Member]:
     try:
@@ -106,26 +106,26 @@ def _listed(
     except TooMuchError:
         raise
     except OSError as error:
-        # `bz2` and `gzip` raise OSError for damaged data, too; only those from the system have a number.
-        if error.errno is None:  # from a decompressor, not from the disk
-            raise _broken(error) from error
-        raise _unreadable(error) from error
-    except Exception as error:  # whatever the libraries make of damaged bytes
-        raise _broken(error) from error
+        # `bz2` and `gzip` raise OSError for damaged data, too, but without a number.
+        if error.errno is None:  # from a decompressor, not from the system
+            raise _damage_error(error) from error
+        raise _unreadable_error(error) from error
+    except Exception as error:  # libraries may raise anything for damaged bytes
+        raise _damage_error(error) from error
 
 
-def _unreadable(error: OSError) -> ReadingError:
+def _unreadable_error(error: OSError) -> ReadingError:
     return ReadingError(f"The archive cannot be opened: {error.strerror}.", reason="unreadable")
 
 
-def _broken(error: Exception) -> ReadingError:
-    said = " ".join(str(error).split())[:200] or type(error).__name__
-    return ReadingError(f"The archive is damaged, or is not what its name says: {said}.", reason="broken")
+def _damage_error(error: Exception) -> ReadingError:
+    why = " ".join(str(error).split())[:200] or type(error).__name__
+    return ReadingError(f"The archive is damaged, or is not what its name says: {why}.", reason="broken")
 
 
 def _objection(member: Member, parts: tuple[str, ...] | None, allowance: Allowance) -> tuple[str, str] | None:
     if parts is None:
-        return "refused", "Its name leads out of the archive, or is none that a file can have."
+        return "refused", "Its name leads out of the archive, or is not a valid file name."
     if member.objection is not None:
         return member.objection
     if is_archive(parts[-1]):
@@ -137,13 +137,13 @@ def _objection(member: Member, parts: tuple[str, ...] | None, allowance: Allowan
     return None
 
 
-def _taken(found: FoundFile, name: str, member: Member, folder: Path) -> FoundFile | Failure:
+def _unpack(found: FoundFile, name: str, member: Member, folder: Path) -> FoundFile | Failure:
     source = _source(found, name)
-    # There may be a hundred thousand of them, and a copy and a reader for each would take minutes.
+    # There may be a hundred thousand empty members, and copying and reading them would take minutes.
     if member.size == 0 and (member.packed or 0) <= _EMPTY_BYTES:
         return Failure(source, "empty", "It has no content.")
     try:
-        path = _copied(member, folder)
+        path = _copy_member(member, folder)
     except ReadingError as error:
         return Failure(source, error.reason, str(error))
     identity = f"{identity_of(found)}{INSIDE}{name}"
@@ -158,14 +158,14 @@ def _ending(name: str) -> str:
     return next((ending for ending in _OPENERS if name.lower().endswith(ending)), "")
 
 
-def _copied(member: Member, folder: Path) -> Path:
+def _copy_member(member: Member, folder: Path) -> Path:
     """Write a member into a new folder inside `folder`; return the file, which has the member's extension.
 
     Raises:
-        ReadingError: `broken`; then nothing is left behind.
-        OSError: It could not be written; likewise.
+        ReadingError: `broken`; the folder is removed.
+        OSError: It could not be written; the folder is removed.
     """
-    # A folder for each: two members may have the same name in different folders, or on a disk that tells no case apart.
+    # Its own folder, because members of different folders, or on a disk that ignores case, may have the same name.
     own = Path(tempfile.mkdtemp(dir=folder))
     last = PurePosixPath(member.name)
     path = own / f"{safe_stem(last.stem, 'file')}{last.suffix}"
@@ -186,6 +186,6 @@ def _pieces(member: Member) -> Iterator[bytes]:
                 yield piece
     except TooMuchError:
         raise
-    except Exception as error:  # whatever the libraries make of damaged bytes
-        said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise ReadingError(f"It cannot be unpacked: {said}.", reason="broken") from error
+    except Exception as error:  # libraries may raise anything for damaged bytes
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise ReadingError(f"It cannot be unpacked: {why}.", reason="broken") from error

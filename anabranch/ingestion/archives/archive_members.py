@@ -1,4 +1,4 @@
-"""The members of ZIP and tar files, one at a time and within bounds."""
+"""Read the members of ZIP and tar files, one at a time and within limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from tarfile import HeaderError, ReadError
 from typing import IO, Self, cast
 
-from anabranch.ingestion.archives.decompression import Unpacked, WatchedFile, unpacked
+from anabranch.ingestion.archives.decompression import Unpacked, WatchedFile, open_unpacked
 from anabranch.ingestion.archives.unpack_limits import Allowance, TooMuchError
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -27,11 +27,11 @@ _IS_ENCRYPTED = 0x1 | 0x40
 _IS_UTF8 = 0x800
 _LONGEST_DIRECTORY = 16 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Those that `zipfile` unpacks piece by piece; a single block of the others unpacks to gigabytes at once."""
+"""Methods that `zipfile` unpacks piece by piece; with others, one block may unpack to gigabytes."""
 
 _BLOCK = 1 << 16
 _LONGEST_HEADER = 1 << 20
-"""Bytes between two members; `tarfile` reads a header at once, and its length is in the file."""
+"""Most bytes between two members, because `tarfile` reads a header at once and trusts its length."""
 _LINK = ("refused", "It is a link or a device, not a file.")
 
 
@@ -40,11 +40,11 @@ class Member:
     """One file in an archive.
 
     Attributes:
-        name: As the archive has it.
-        size: Bytes by its own account.
-        packed: Bytes in the archive, None where they are not apart.
-        objection: Why it cannot be taken in, as (reason, message); empty if it can.
-        open: Opens it for reading; of a tar only until the next member is asked for.
+        name: The name in the archive.
+        size: Bytes as the archive declares them.
+        packed: Bytes in the archive, None if members are not packed separately.
+        objection: Why it cannot be read, as (reason, message); None if it can.
+        open: Opens it for reading; in a tar only before the next member is requested.
     """
 
     name: str
@@ -55,9 +55,9 @@ class Member:
 
 
 def parts_of(name: str) -> tuple[str, ...] | None:
-    """Return the folders and the name of a member; None for a name that leads out of the archive, or is none.
+    """Return the folders and the name of a member; None for an invalid name or one that leads out of the archive.
 
-    Both kinds of slash count: what is a name on one system leads out of the folder on another.
+    Both kinds of slash count, because a name on one system may lead out of the folder on another.
     """
     if len(name) > _LONGEST_NAME or _UNSEEN.search(name) or name.startswith(("/", "\\")) or _DRIVE.match(name):
         return None
@@ -67,7 +67,7 @@ def parts_of(name: str) -> tuple[str, ...] | None:
 
 
 def is_hidden(parts: tuple[str, ...]) -> bool:
-    """Tell whether it is left out without a word, as hidden files of a folder are; also what macOS adds."""
+    """Tell whether a member is hidden, or added by macOS."""
     return parts[0] == "__MACOSX" or any(part.startswith(".") for part in parts)
 
 
@@ -75,10 +75,10 @@ def zip_members(path: Path, allowance: Allowance) -> Iterator[Member]:
     """Yield the files of a ZIP archive, and its links with an objection.
 
     Raises:
-        zipfile.BadZipFile: It is damaged, or none.
+        zipfile.BadZipFile: It is damaged, or not a ZIP archive.
         TooMuchError: It has too many members, or takes too long.
     """
-    with _Careful(path, allowance.check) as file, zipfile.ZipFile(file) as archive:
+    with _LimitedReads(path, allowance.check) as file, zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             allowance.count()
             if info.is_dir():
@@ -88,8 +88,8 @@ def zip_members(path: Path, allowance: Allowance) -> Iterator[Member]:
             )
 
 
-class _Careful(WatchedFile):
-    """A file that refuses to be read in huge pieces: `zipfile` reads the list of members at once, whatever its size."""
+class _LimitedReads(WatchedFile):
+    """A file that refuses huge reads, because `zipfile` reads the list of members at once, whatever its size."""
 
     def __init__(self, path: Path, check: Callable[[], object]) -> None:
         super().__init__(path, check)
@@ -104,23 +104,23 @@ class _Careful(WatchedFile):
 
 def _zip_objection(info: zipfile.ZipInfo) -> tuple[str, str] | None:
     mode = info.external_attr >> 16
-    # Zero where the archive was made on a system without such modes.
+    # Zero if the archive comes from a system without such modes.
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         return _LINK
     if info.flag_bits & _IS_ENCRYPTED:
         return "encrypted", "It is protected by a password."
     if info.compress_type not in _METHODS:
-        return "unsupported", f"It is packed by method {info.compress_type}, which is not unpacked here."
+        return "unsupported", f"Its compression method {info.compress_type} is not supported."
     return None
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
-    """Return the name of a member; where the archive does not say that it is UTF-8, it may be all the same."""
+    """Return the name of a member, which may be UTF-8 even if the archive does not say so."""
     name = info.orig_filename
     if info.flag_bits & _IS_UTF8:
         return name
     try:
-        # `zipfile` has decoded it as code page 437, as the format says; most programs write UTF-8 without saying so.
+        # `zipfile` has decoded it as code page 437, as the format requires, but most programs write UTF-8.
         return name.encode("cp437").decode("utf-8")
     except UnicodeError:
         return name
@@ -131,21 +131,21 @@ def tar_members(path: Path, allowance: Allowance, packing: str) -> Iterator[Memb
 
     Args:
         path: The archive.
-        allowance: What may still come out of it.
+        allowance: The limits of unpacking.
         packing: `gz`, `bz2`, `xz` or empty.
 
     Raises:
-        tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError: It is damaged, or none.
+        tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError: It is damaged, or not a tar archive.
         TooMuchError: It has too many members, unpacks to too much, or for too long.
     """
-    # The stream is opened here and not by `tarfile`, which would unpack it where nobody counts the bytes.
-    with unpacked(path, packing, allowance.check) as file:
+    # The stream is opened here, because `tarfile` would unpack it without counting the bytes.
+    with open_unpacked(path, packing, allowance.check) as file:
         metered = _Metered(file, allowance)
         with tarfile.open(fileobj=metered, mode="r|", bufsize=_BLOCK, tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
-                # What comes between two members (names, extended headers) is read by `tarfile` in one piece.
+                # `tarfile` reads the data between two members (names, extended headers) in one piece.
                 metered.expect(info.size)
-                # Folders, too: `tarfile` keeps every header, of which a small file unpacks to millions.
+                # Folders count, too: `tarfile` keeps every header, and a small file unpacks to millions.
                 allowance.count()
                 if info.isdir():
                     continue
@@ -154,7 +154,7 @@ def tar_members(path: Path, allowance: Allowance, packing: str) -> Iterator[Memb
 
 
 class _Metered(io.RawIOBase):
-    """Counts what comes out of the compression, so that skipping a member costs no more than reading it."""
+    """Counts the unpacked bytes, also those of skipped members."""
 
     def __init__(self, file: Unpacked, allowance: Allowance) -> None:
         super().__init__()
@@ -163,7 +163,7 @@ class _Metered(io.RawIOBase):
         self._expected = _LONGEST_HEADER
 
     def expect(self, size: int) -> None:
-        """Allow for the member that comes now, and the header behind it."""
+        """Allow for the next member and the header after it."""
         self._expected = size + _LONGEST_HEADER
 
     def read(self, size: int = -1, /) -> bytes:

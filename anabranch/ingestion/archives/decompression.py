@@ -1,4 +1,4 @@
-"""What is in a compressed file, piece by piece: its bytes, its memory and its time are for the caller to bound."""
+"""Read a compressed file piece by piece, so that the caller can limit bytes, memory and time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing_extensions import Buffer
 
 _BLOCK = 1 << 16
 _MOST_MEMORY = 256 << 20
-"""Of an XZ file's dictionary, whose size is in the file: `xz -9` needs 65 MiB, the format allows 4 GiB."""
+"""Most memory of an XZ file's dictionary: `xz -9` needs 65 MiB, the format allows 4 GiB."""
 
 Unpacked = io.BufferedReader | gzip.GzipFile | bz2.BZ2File
 
 
 class WatchedFile(io.FileIO):
-    """A file that lets a check, which may raise, look at the time before each piece is read.
+    """A file that calls a check, which may raise, before each read.
 
-    A reader of compressed data goes on until it has a byte to give: of a million empty members, it gives none.
+    A decompressor reads until it has a byte to return, which it never has for a million empty members.
     """
 
     def __init__(self, path: Path, check: Callable[[], object]) -> None:
@@ -42,24 +42,24 @@ class WatchedFile(io.FileIO):
 
 
 @contextmanager
-def unpacked(path: Path, packing: str, check: Callable[[], object] = lambda: None) -> Iterator[Unpacked]:
-    """Open a file that is compressed by `gz`, `bz2` or `xz`, or not at all (empty), for reading what is in it.
+def open_unpacked(path: Path, packing: str, check: Callable[[], object] = lambda: None) -> Iterator[Unpacked]:
+    """Open a file that is compressed with `gz`, `bz2` or `xz`, or not at all (empty), and read the content.
 
-    `read1` yields at most as much as asked for and at once what there is, so that what comes before damage is not lost
-    with it. It raises OSError, EOFError, zlib.error or lzma.LZMAError where the file is damaged.
+    `read1` returns available data at once, so that data before a damage is not lost. It raises OSError, EOFError,
+    zlib.error or lzma.LZMAError where the file is damaged.
 
     Args:
         path: The file.
-        packing: How it is compressed.
-        check: Called before each piece of the compressed file is read; what it raises ends the reading.
+        packing: The compression.
+        check: Called before each read of the compressed file; it may raise.
     """
     with ExitStack() as stack:
-        file = _opened(stack.enter_context(WatchedFile(path, check)), packing)
+        file = _decompress(stack.enter_context(WatchedFile(path, check)), packing)
         stack.enter_context(file)
         yield file
 
 
-def _opened(packed: WatchedFile, packing: str) -> Unpacked:
+def _decompress(packed: WatchedFile, packing: str) -> Unpacked:
     if packing == "gz":
         return gzip.GzipFile(fileobj=packed)
     if packing == "bz2":
@@ -68,7 +68,7 @@ def _opened(packed: WatchedFile, packing: str) -> Unpacked:
 
 
 class _Xz(io.RawIOBase):
-    """One or several XZ streams, one after the other; `lzma.LZMAFile` has no bound on memory."""
+    """One or several XZ streams; `lzma.LZMAFile` has no memory limit."""
 
     def __init__(self, packed: WatchedFile) -> None:
         self._file = packed
@@ -96,4 +96,4 @@ class _Xz(io.RawIOBase):
             if piece := self._stream.decompress(data, size):
                 return piece
             if not data and self._stream.needs_input and not self._stream.eof:
-                raise EOFError("it breaks off before its end")
+                raise EOFError("it is cut off")

@@ -1,4 +1,4 @@
-"""Hands jobs from one taker to many servers, and their frames back: file by file, in order, within a bound."""
+"""Pass jobs from one consumer to many workers, and their frames back: in order, and within a limit."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from anabranch.ingestion.isolation.worker_protocol import Frame
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A file that is to be read, and the frames of its answer that nobody has taken yet."""
+    """A file to read, and the frames of its result that were not taken yet."""
 
     path: Path
     source: str
     real: Path | None = None
-    # SimpleQueue is written in C: a signal between its lines cannot leave it locked.
+    # SimpleQueue is written in C: a signal cannot leave it locked.
     frames: SimpleQueue[Frame] = field(default_factory=SimpleQueue)
 
 
 class JobQueue:
-    """Where jobs wait for a server, and frames for the taker.
+    """Jobs that wait for a worker, and frames that wait for the consumer.
 
-    Frames of later files wait while those of earlier ones are taken, up to a number of bytes; a server that has more
-    waits itself. The file whose turn it is never waits, so that nobody waits for ever.
+    Frames of later files wait until those of earlier files are taken, up to a number of bytes; then their workers wait.
+    The frames of the current file never wait, so that there is no deadlock.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -41,26 +41,26 @@ class JobQueue:
 
     @property
     def waiting(self) -> int:
-        """How many jobs no server has taken up."""
+        """The number of jobs without a worker."""
         return len(self._queue)
 
     def place(self, job: Job) -> None:
-        """Let a job wait for a server."""
+        """Add a job."""
         with self._changed:
             self._queue.append(job)
             self._changed.notify_all()
 
     def take(self, job: Job, patience: float) -> Frame | None:
-        """Return the next frame of a job, which it becomes the turn of; None if none comes within some seconds.
+        """Make this job the current one, and return its next frame; None if none comes within `patience` seconds.
 
         Raises:
-            Exception: What keeps the servers from their work (`OperationError`: no process can be started).
+            Exception: The fault of the workers (`OperationError`: no process can be started).
         """
         with self._changed:
             self._current = job
             self._changed.notify_all()
         try:
-            # Not by waiting for the condition, which a Ctrl-C at the wrong moment leaves with a lock that is not held.
+            # Not with the condition, whose lock a Ctrl-C at the wrong moment would break.
             frame = job.frames.get(timeout=max(patience, 0.0))
         except Empty:
             if self._fault is not None:
@@ -72,34 +72,35 @@ class JobQueue:
         return frame
 
     def next(self) -> Job | None:
-        """Wait for a job; None once there will be no more."""
+        """Wait for a job; None after `close`."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._is_closed)
             return None if self._is_closed else self._queue.popleft()
 
     def wait_for_room(self, job: Job, length: int) -> bool:
-        """Wait until a frame of `length` bytes may be put; False once nobody takes any more."""
+        """Wait until a frame of `length` bytes may be put; False after `close`."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or self._has_room(job, length))
             return not self._is_closed
 
     def put(self, job: Job, frame: Frame) -> None:
-        """Hand over the next frame of a job."""
+        """Add the next frame of a job."""
         with self._changed:
             self._held += len(frame.body)
         job.frames.put(frame)
 
     def fail(self, fault: Exception) -> None:
-        """Tell the taker that nothing more will come."""
+        """Make `take` raise this error once no frame is left."""
         with self._changed:
             self._fault = self._fault or fault
 
     def close(self) -> None:
-        """Send the servers home."""
+        """Let the workers end."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
 
     def _has_room(self, job: Job, length: int) -> bool:
-        # Otherwise the frames of later files could fill the room and wait for the first, which waits for room.
+        # Without the second condition, frames of later files could fill the queue while the current file waits for
+        # room.
         return self._held + length <= self._most or (job is self._current and job.frames.empty())

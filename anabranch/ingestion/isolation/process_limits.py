@@ -1,4 +1,4 @@
-"""What one file may cost: a bound on time and memory, kept by the system and not by the reader's good manners."""
+"""Limits of time and memory for reading one file, which the operating system enforces."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from pathlib import Path
 from anabranch.errors import ReadingError, SettingsError
 
 LEAST_BYTES = 256 << 20
-"""What a process needs before it has read anything."""
+"""Memory of an idle process."""
 
 _PR_SET_PDEATHSIG = 1
 _SIGKILL = 9
 GRACE = 30.0
-"""Seconds beyond the limit, which the parent keeps as long as it lives."""
+"""Seconds beyond the limit, which the parent enforces as long as it lives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds for one file.
+    """Limits for one file.
 
     Attributes:
-        seconds: Longest silence: without a document, and without a sign of life from a reader at work on a long file.
-        bytes: Most memory of the process that reads it (address space). Kept on Linux and the BSDs; Windows and macOS
-            have no such bound, there only `seconds` holds.
+        seconds: Longest time without a document or a heartbeat of the reader.
+        bytes: Most memory (address space) of the process that reads the file. Enforced on Linux and the BSDs, but not
+            on Windows and macOS.
     """
 
     seconds: float = 120.0
     bytes: int = 2 << 30
 
     def __post_init__(self) -> None:
-        """Refuse bounds that no file could keep.
+        """Refuse limits that no file can meet.
 
         Raises:
             SettingsError: No time, or less memory than an idle process has.
@@ -45,25 +45,25 @@ class Limits:
 
 
 def too_much_memory(source: str, limits: Limits) -> ReadingError:
-    """Return what is said of a file that does not fit."""
+    """Return the error for a file that needs too much memory."""
     msg = f"reading {source!r} took more than {limits.bytes >> 20} MB of memory."
-    return ReadingError(msg, reason="memory", hint="Split it; or it is made to do harm.")
+    return ReadingError(msg, reason="memory", hint="Split the file, unless it is malicious.")
 
 
 def confine(limits: Limits) -> None:
-    """Put this process under the limits for good, and make it end with the one that started it."""
-    # Elsewhere a process does not end with its parent; there is `end_after`.
+    """Apply the limits to this process for good, and make it end with its parent."""
+    # On other systems, `end_after` ends an orphan.
     if sys.platform == "linux":
         _end_with_parent()
     if sys.platform != "win32":
         import resource
 
-        _bound(resource.RLIMIT_CORE, 0)  # a crash leaves no copy of a document on the disk
-        _bound(resource.RLIMIT_AS, limits.bytes)
+        _set_limit(resource.RLIMIT_CORE, 0)  # a crash leaves no copy of a document on the disk
+        _set_limit(resource.RLIMIT_AS, limits.bytes)
 
 
 def used_bytes() -> int:
-    """Return the memory of this process as its limit counts it; elsewhere the most it ever held, or 0."""
+    """Return the memory of this process as the limit counts it; if unknown, its peak, or 0."""
     with suppress(OSError):
         # Address space, as RLIMIT_AS counts it, and not what is resident.
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
@@ -76,17 +76,17 @@ def used_bytes() -> int:
 
 
 def end_after(seconds: float) -> None:
-    """End this process so many seconds from now, whatever it is at; 0 for never. The last call counts.
+    """End this process after some seconds, whatever it does; 0 for never. The last call counts.
 
-    A process that hangs in a library would outlive a parent that was killed, except on Linux, which ends both.
+    Without this, a process that hangs in a library would outlive a killed parent, except on Linux.
     """
-    # A clock of the system, whose signal nobody handles: a library that hangs may hold the interpreter's lock, and no
-    # thread of Python would get to look at the time. Windows has none; there such a process stays.
+    # A system timer with an unhandled signal, because a hanging library may hold the GIL and block every thread.
+    # Windows has none.
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _bound(kind: int, most: int) -> None:
+def _set_limit(kind: int, most: int) -> None:
     if sys.platform != "win32":
         import resource
 

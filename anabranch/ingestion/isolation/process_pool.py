@@ -1,11 +1,11 @@
-"""Reads many files in processes of their own, ahead of whoever takes the documents, and hands them over in order.
+"""Read many files in separate processes, ahead of the consumer, and return the documents in order.
 
-A file that hangs, blows up or kills its process costs itself; the process is replaced and the others go on. Processes
-are started when somebody waits for documents, not before: where embedding is what takes the time, one is enough. Each
-has a thread here, which gives it jobs and replaces it when it dies; one more thread ends those that fall silent.
+A file that hangs, needs too much memory or kills its process affects only itself; the process is replaced. Processes
+are started only while the consumer waits for documents: if embedding takes longer than reading, one is enough. Each has
+a thread here, which gives it jobs and replaces it when it dies; another thread kills the silent ones.
 
-Not `concurrent.futures` nor `multiprocessing.Pool`: these answer in pickle, which lets whoever has broken a parser of
-hostile files send code to the parent, and neither can end one process at work.
+Why not `concurrent.futures` or `multiprocessing.Pool`: they reply in pickle, so that a hostile file that takes over a
+parser could send code to the parent, and they cannot kill one busy process.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from anabranch.ingestion.change_detection import Arrival
 from anabranch.ingestion.isolation.job_queue import Job, JobQueue
 from anabranch.ingestion.isolation.read_and_chunk import FilePart, read_and_chunk
 from anabranch.ingestion.isolation.reader_process import COMMAND, ReaderProcess
-from anabranch.ingestion.isolation.worker_protocol import Frame, Setup, Tag, leaves, of_error, reason, to_part
+from anabranch.ingestion.isolation.worker_protocol import Frame, Setup, Tag, error_frame, leaves, parse_part, reason
 from anabranch.readers import READERS
 
 MOST_PROCESSES = 8
 
-# Of frames that wait to be taken, and of files that are known to come.
+# Limits of the waiting frames, and of the files that are looked at in advance.
 _HELD_BYTES = 32 << 20
 _AHEAD_FILES, _AHEAD_BYTES = 256, 64 << 20
 
-# How long, all in all, one waits for documents before another process is started: longer than the start of one takes.
+# Total waiting time before another process is started, which is longer than its start takes.
 _PATIENCE_SECONDS = 0.5
 
-# One changed note must not pay for a process. These formats have readers that cannot run away with so few bytes.
+# Small files of these formats are read in this process: one changed note is not worth starting another.
 _HERE_BYTES = 64 << 10
 _HERE = frozenset({".jsonl", ".log", ".markdown", ".md", ".ndjson", ".text", ".txt"})
 
@@ -46,19 +46,19 @@ _FAREWELL_SECONDS = 10.0
 
 
 class ReaderPool:
-    """Processes for one run, to be used in a `with` block, at whose end they are gone."""
+    """The processes of one run; a `with` block ends them."""
 
     def __init__(self, setup: Setup, *, processes: int = 0, ahead: int = 0, command: Sequence[str] = COMMAND) -> None:
-        """Start nothing yet.
+        """Take the options; no process is started yet.
 
         Args:
-            setup: What each process has to know.
-            processes: The most; 0 for as many as there are cores, up to MOST_PROCESSES.
-            ahead: How many files may be known to come; 0 for as many as are good for one run alone.
-            command: What to start as a reading process.
+            setup: The options of each process.
+            processes: Most processes; 0 for the number of cores, up to MOST_PROCESSES.
+            ahead: Files to look at in advance; 0 for the default of a single run.
+            command: The command of a reading process.
         """
         self.processes = 0
-        """How many processes serve."""
+        """Number of running processes."""
         self._setup = setup
         self._command = command
         self._most = processes or min(MOST_PROCESSES, _cores())
@@ -79,26 +79,26 @@ class ReaderPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all processes and threads; what they were at is lost."""
+        """End all processes and threads; unfinished work is lost."""
         self._closing.set()
         self._jobs.close()
         with self._lock:
             for process in self._running:
                 process.kill()
         for thread in self._threads:
-            # They end at once. Should a Ctrl-C have left a lock behind, nobody waits for ever: they are daemons.
+            # They end at once. The timeout is for a lock that a Ctrl-C may have left; the threads are daemons.
             thread.join(_FAREWELL_SECONDS)
         if self._folder is not None:
             self._folder.cleanup()
 
     def read(self, files: Iterable[Arrival]) -> Iterator[tuple[Arrival, Iterator[FilePart]]]:
-        """Yield each file with its parts, in order; the parts are to be taken before the next file is asked for.
+        """Yield each file with its parts, in order; take the parts before the next file.
 
         Iterating over the parts of a file raises `ReadingError` where the file cannot be read (any further), with the
         reasons of `read` and `timeout`, `memory` and `crashed`.
 
         Args:
-            files: Gone through ahead of the files that are yielded, in the caller's thread.
+            files: Iterated in advance, in the caller's thread.
 
         Raises:
             OperationError: No process can be started.
@@ -110,7 +110,7 @@ class ReaderPool:
             yield file, self._parts(file, job)
 
     def _look_ahead(self, ahead: deque[tuple[Arrival, Job | None]], supply: Iterator[Arrival]) -> bool:
-        """Make jobs of the files that come next; False if there are none."""
+        """Create jobs for the next files; return False if there are none."""
         size = sum(file.size for file, _ in ahead)
         # At least one file for each process, however large they are.
         while len(ahead) < self._most or (len(ahead) < self._ahead and size < _AHEAD_BYTES):
@@ -125,7 +125,7 @@ class ReaderPool:
         """Return a job for the processes; None for a file that is read here."""
         kind = file.path.suffix.lower()
         if kind not in READERS or (kind in _HERE and file.size <= self._here):
-            # A budget for the run and not for a file: ten thousand notes are read by the processes.
+            # The budget is for the whole run: ten thousand notes are read by the processes.
             self._here -= file.size
             return None
         job = Job(file.path, file.source, file.real)
@@ -139,15 +139,15 @@ class ReaderPool:
             yield from read_and_chunk(file.path, file.source, self._setup.options, real=file.real)
             return
         while True:
-            frame = self._awaited(job)
+            frame = self._next_frame(job)
             if frame is None:
                 continue
             if frame.tag == Tag.END:
                 return
-            yield to_part(frame)
+            yield parse_part(frame)
 
-    def _awaited(self, job: Job) -> Frame | None:
-        """Return the next frame, or None where another process was called for; one that comes in time costs nothing."""
+    def _next_frame(self, job: Job) -> Frame | None:
+        """Return the next frame; None after waiting too long, when another process is started."""
         began = time.monotonic()
         frame = self._jobs.take(job, _PATIENCE_SECONDS - self._waited)
         self._waited += time.monotonic() - began
@@ -159,9 +159,9 @@ class ReaderPool:
 
     def _add_process(self) -> None:
         if self._folder is None:
-            # What a process that is killed leaves behind goes with the run.
+            # Temporary files of killed processes are deleted after the run.
             self._folder = tempfile.TemporaryDirectory(prefix="anabranch-", ignore_cleanup_errors=True)
-            self._start_thread(self._end_silent)
+            self._start_thread(self._kill_silent)
         self._start_thread(self._serve)
         self.processes += 1
 
@@ -170,36 +170,36 @@ class ReaderPool:
         self._threads.append(thread)
         thread.start()
 
-    def _end_silent(self) -> None:
+    def _kill_silent(self) -> None:
         while not self._closing.wait(_LOOK_SECONDS):
             with self._lock:
                 for process in self._running:
-                    process.end_if_silent()
+                    process.kill_if_silent()
 
     def _serve(self) -> None:
-        """Do jobs, with one process after the other, until there are no more."""
+        """Do jobs until there are no more, replacing the process when it ends."""
         process: ReaderProcess | None = None
         try:
             while (job := self._jobs.next()) is not None:
                 is_done = False
                 while not is_done:
-                    process = process or self._started()
+                    process = process or self._start_process()
                     is_done, process = self._do(job, process)
-        except Exception as error:  # noqa: BLE001  # whoever waits for the frames has to hear of it
+        except Exception as error:  # noqa: BLE001  # the consumer of the frames must get it
             self._jobs.fail(error)
         finally:
             if process is not None:
                 self._end(process)
 
     def _do(self, job: Job, process: ReaderProcess) -> tuple[bool, ReaderProcess | None]:
-        """Hand on the answer to a job; return whether that was it, and the process if it takes further ones."""
+        """Pass on the result of a job; return whether it is complete, and the process if it can take more jobs."""
         was_used, has_sent = process.orders > 0, False
         process.order(job.path, job.source, job.real)
         for frame in self._answer(process, job):
             is_leaving = frame.is_last and leaves(frame)
             if is_leaving:
                 self._end(process)
-                # A file is not to blame for what those before it have left behind: a fresh process tries again.
+                # The failure may be due to earlier files of this process, so a fresh process tries again.
                 if was_used and not has_sent and reason(frame) in ("memory", "crashed"):
                     return False, None
             self._jobs.put(job, frame)
@@ -210,7 +210,7 @@ class ReaderPool:
 
     def _answer(self, process: ReaderProcess, job: Job) -> Iterator[Frame]:
         while (head := process.head()) is not None:
-            # False at the end of the run, and nobody would take the frame.
+            # False at the end of the run, when nobody takes frames.
             if not self._jobs.wait_for_room(job, head[1]):
                 return
             frame = process.body(*head)
@@ -220,9 +220,9 @@ class ReaderPool:
                 yield frame
             if frame.is_last:
                 return
-        yield of_error(process.fault(job.source), leaves=True)
+        yield error_frame(process.fault(job.source), leaves=True)
 
-    def _started(self) -> ReaderProcess:
+    def _start_process(self) -> ReaderProcess:
         process = ReaderProcess(self._setup, Path(self._folder.name if self._folder else "."), self._command)
         with self._lock:
             self._running.add(process)
@@ -242,7 +242,7 @@ class ReaderPool:
 
 
 def _cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

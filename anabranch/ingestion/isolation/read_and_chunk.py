@@ -1,4 +1,4 @@
-"""Read a file and cut its documents into their chunk trees: what a process does for one file."""
+"""Read one file and cut its documents into chunk trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, Tree, grow
 from anabranch.errors import ReadingError
-from anabranch.ingestion.safe_open import by_handle
+from anabranch.ingestion.safe_open import pin_path
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers import READERS, read
 from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
@@ -18,14 +18,14 @@ from anabranch.readers.heartbeat import beat
 
 @dataclass(frozen=True, slots=True)
 class ChunkedDocument:
-    """A document with its chunk tree; None where whoever takes it has to grow that."""
+    """A document with its chunk tree, or None if the consumer must build it."""
 
     document: Document
     tree: Tree | None = None
 
 
 FilePart = ChunkedDocument | Failure
-"""What a file yields, in its order."""
+"""A part of a file's result."""
 
 
 def read_and_chunk(
@@ -36,15 +36,15 @@ def read_and_chunk(
     sizes: Sizes = DEFAULT_SIZES,
     real: Path | None = None,
 ) -> Iterator[FilePart]:
-    """Yield the documents of a file, cut if there is something to count with, and what of it could not be read.
+    """Yield the documents of a file, cut into chunks if `tokens` is given, and a failure for each unreadable part.
 
     Args:
         path: The file.
-        source: What a person calls it.
+        source: The name that a person sees.
         options: How it is read.
-        tokens: Counts tokens; None to leave the cutting to whoever takes the documents.
+        tokens: Counts tokens; None to leave the cutting to the consumer.
         sizes: Most tokens of a root, a middle and a leaf.
-        real: Where it lay when it was found, behind all links; a link that was put there since is not followed.
+        real: Its resolved path when it was found; a link that replaced it since is not followed.
 
     Raises:
         ReadingError: The file cannot become text.
@@ -53,8 +53,8 @@ def read_and_chunk(
     is_read = path.suffix.lower() in READERS
     with ExitStack() as stack:
         try:
-            # A file of an unknown kind is not opened: its name alone says that nobody reads it.
-            path = stack.enter_context(by_handle(path, real if is_read else None))
+            # A file of an unknown kind is not opened; its name is enough to refuse it.
+            path = stack.enter_context(pin_path(path, real if is_read else None))
         except OSError as error:
             raise ReadingError(f"{source!r} cannot be opened: {error.strerror}.", reason="unreadable") from error
         for item in read(path, source, options):
@@ -65,8 +65,8 @@ def read_and_chunk(
             )
 
 
-class _Heard:
-    """Counts tokens, and gives a sign of life with each batch: a document of 50 MB takes minutes."""
+class _TokensWithHeartbeat:
+    """Counts tokens, and sends a heartbeat with each batch, because a document of 50 MB takes minutes."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
@@ -81,9 +81,9 @@ class _Heard:
 
 def _tree(document: Document, tokens: Tokens, sizes: Sizes) -> Tree:
     try:
-        return grow(document, _Heard(tokens), sizes)
+        return grow(document, _TokensWithHeartbeat(tokens), sizes)
     except MemoryError:
         raise
     except Exception as error:  # one document that cannot be cut must not end the run
-        what = " ".join(str(error).split())[:200] or type(error).__name__
-        raise ReadingError(f"{document.source!r} cannot be cut into passages: {what}", reason="broken") from error
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise ReadingError(f"{document.source!r} cannot be cut into passages: {why}", reason="broken") from error

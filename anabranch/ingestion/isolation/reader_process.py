@@ -1,4 +1,4 @@
-"""The parent's side of one reading process: start it, give it orders, hear it, end it, and say what it died of."""
+"""The parent's side of a reading process: start it, send orders, receive replies, end it, and explain its death."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from anabranch.ingestion.isolation.worker_protocol import (
     Frame,
     Setup,
     Tag,
-    of_order,
-    of_setup,
+    order_frame,
     receive,
     receive_body,
     receive_head,
     send,
+    setup_frame,
 )
 
 COMMAND = (sys.executable, "-P", "-m", "anabranch.ingestion.isolation.worker")
-"""Not `multiprocessing`: scripts need no guard around their main part, and nothing of a threaded server is forked."""
+"""Not `multiprocessing`, which needs a guard in scripts, or would fork a threaded server."""
 
 _START_SECONDS = 120.0
 _MOMENT = 2.0
 _SIGKILL = 9
-_SAID_BYTES = 4000
+_STDERR_BYTES = 4000
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _OUT_OF_MEMORY = ("memory allocation", "bad_alloc", "MemoryError", "out of memory", "cannot allocate")
 
-# One thread in each process: there are as many processes as cores, and each thread's arena counts against the limit.
+# One thread per process: there is a process for each core, and each thread's memory counts against the limit.
 _FRUGAL = {
     "MALLOC_ARENA_MAX": "1",
     "OMP_NUM_THREADS": "1",
@@ -49,10 +49,10 @@ _FRUGAL = {
 
 
 class ReaderProcess:
-    """A reading process, used by one thread at a time but for `end_if_silent` and `kill`."""
+    """A reading process; other threads may call only `kill_if_silent` and `kill`."""
 
     def __init__(self, setup: Setup, folder: Path, command: Sequence[str] = COMMAND) -> None:
-        """Start it; it takes orders after `greet`.
+        """Start the process; it takes orders after `greet`.
 
         Raises:
             OperationError: It does not start.
@@ -62,7 +62,7 @@ class ReaderProcess:
         self._limits = setup.limits
         self._deadline: float | None = None
         self._was_silent = False
-        self._said = b""
+        self._stderr_end = b""
         try:
             self._popen = subprocess.Popen(  # noqa: S603  # our own program
                 command,
@@ -73,130 +73,130 @@ class ReaderProcess:
                 start_new_session=True,  # a Ctrl-C in the terminal is for the parent alone
             )
         except OSError as error:
-            raise _unstartable(str(error)) from error
+            raise _start_error(str(error)) from error
         self._stdin, self._stdout = cast("BinaryIO", self._popen.stdin), cast("BinaryIO", self._popen.stdout)
-        # All the time, for a library that prints more than a pipe holds would wait for ever.
+        # Standard error is always read, because a library that fills the pipe would block for ever.
         self._listener = threading.Thread(target=self._listen, name="anabranch-stderr", daemon=True)
         self._listener.start()
 
     def greet(self) -> None:
-        """Tell the process what it has to know, and wait until it is ready.
+        """Send the setup, and wait until the process is ready.
 
-        That goes over its standard input, never on a command line, where others could see passwords.
+        It goes over standard input: on a command line, others could see passwords.
 
         Raises:
-            OperationError: It did not get that far; the error says why.
+            OperationError: The process failed; the error says why.
         """
-        # A process that has died already is told of by its silence: the next read says so, with the reason.
+        # If the process has already died, the next read reports it, with the reason.
         with suppress(OSError):
-            send(self._stdin, of_setup(self._setup))
-        with self._timed(_START_SECONDS):
+            send(self._stdin, setup_frame(self._setup))
+        with self._deadline_after(_START_SECONDS):
             first = receive(self._stdout)
         if first is None or first.tag != Tag.READY:
-            self._ended()
-            raise _unstartable(self._said.decode("utf-8", "replace").strip()[-500:])
+            self._wait_for_exit()
+            raise _start_error(self._stderr_end.decode("utf-8", "replace").strip()[-500:])
 
     def order(self, path: Path, source: str, real: Path | None = None) -> None:
-        """Ask for a file; whether that arrives, the next `head` tells."""
+        """Send the order for a file; if that fails, the next `head` returns None."""
         self.orders += 1
-        self._said = b""
+        self._stderr_end = b""
         with suppress(OSError):
-            send(self._stdin, of_order(path.absolute(), source, real))
+            send(self._stdin, order_frame(path.absolute(), source, real))
 
     def head(self) -> tuple[Tag, int] | None:
-        """Wait for the next frame's tag and length; None if the process has died, or was ended for its silence."""
-        with self._timed(self._limits.seconds):
+        """Wait for the next frame's tag and length; None if the process died or was killed for its silence."""
+        with self._deadline_after(self._limits.seconds):
             found = receive_head(self._stdout)
         return None if self._was_silent else found
 
     def body(self, tag: Tag, length: int) -> Frame | None:
         """Read the rest of that frame; None as in `head`."""
-        with self._timed(self._limits.seconds):
+        with self._deadline_after(self._limits.seconds):
             found = receive_body(self._stdout, tag, length)
         return None if self._was_silent else found
 
-    def end_if_silent(self) -> None:
-        """Kill the process if something is waited for and the time for it is over."""
+    def kill_if_silent(self) -> None:
+        """Kill the process if its reply is overdue."""
         deadline = self._deadline
         if deadline is not None and time.monotonic() > deadline:
             self._was_silent = True
             self.kill()
 
     def kill(self) -> None:
-        """End the process and what it has started, at once."""
-        if self._popen.poll() is None:  # so its number is still its own
+        """Kill the process and its children."""
+        if self._popen.poll() is None:  # so its process id is still valid
             with suppress(OSError):
                 os.killpg(self._popen.pid, signal.SIGKILL) if os.name == "posix" else self._popen.kill()
 
     def close(self) -> None:
-        """Kill the process and let go of everything."""
+        """Kill the process and release its resources."""
         self.kill()
         self._popen.wait()
         self._listener.join(_MOMENT)
         for stream in (self._stdin, self._stdout):
-            with suppress(OSError):  # an order that nobody took is still in there
+            with suppress(OSError):  # an unread order may still be buffered
                 stream.close()
 
     def fault(self, source: str) -> ReadingError:
-        """Say what the process died of; it takes the blame for the file that it was reading."""
-        code = self._ended()
+        """Return the error for the file that the process was reading when it died."""
+        code = self._wait_for_exit()
         if self._was_silent:
             msg = f"reading {source!r} took over {self._limits.seconds:g} seconds without a result."
-            return ReadingError(msg, reason="timeout", hint="It may be damaged: open it and save it anew.")
-        said = self._said.decode("utf-8", "replace")
-        # Libraries in C abort where memory ends, and only what they print last tells that from a crash.
-        if any(words in said for words in _OUT_OF_MEMORY):
+            return ReadingError(msg, reason="timeout", hint="The file may be damaged: open it and save it again.")
+        output = self._stderr_end.decode("utf-8", "replace")
+        # C libraries abort without memory; only their last output distinguishes that from a crash.
+        if any(words in output for words in _OUT_OF_MEMORY):
             return too_much_memory(source, self._limits)
-        last = " ".join(said.strip().rpartition("\n")[2].split())[:200]
-        why = f"{_name_of(code)}: {last}" if last else _name_of(code)
+        last = " ".join(output.strip().rpartition("\n")[2].split())[:200]
+        why = f"{_exit_name(code)}: {last}" if last else _exit_name(code)
         if code == -_SIGKILL:
-            why += ", most often for want of memory"
-        msg = f"the program that was reading {source!r} died ({why})."
-        return ReadingError(msg, reason="crashed", hint="It may be damaged: open it and save it anew.")
+            why += ", usually for lack of memory"
+        msg = f"the process that was reading {source!r} died ({why})."
+        return ReadingError(msg, reason="crashed", hint="The file may be damaged: open it and save it again.")
 
     @contextmanager
-    def _timed(self, seconds: float) -> Iterator[None]:
+    def _deadline_after(self, seconds: float) -> Iterator[None]:
         self._deadline = time.monotonic() + seconds
         try:
             yield
         finally:
-            # What came between two looks of whoever ends the silent is late all the same.
-            self.end_if_silent()
+            # A reply that came late between two checks is late all the same.
+            self.kill_if_silent()
             self._deadline = None
 
-    def _ended(self) -> int:
-        """Return the exit code of a process whose pipe is closed; one that lives on for all that is killed."""
+    def _wait_for_exit(self) -> int:
+        """Return the exit code of a process whose pipe is closed; kill it if it still runs."""
         try:
             code = self._popen.wait(_MOMENT)
         except subprocess.TimeoutExpired:
             self.kill()
             code = self._popen.wait()
-        # What the process has started may hold the other end open.
+        # Its children may hold the other end open.
         self._listener.join(_MOMENT)
         return code
 
     def _listen(self) -> None:
-        """Keep the end of what libraries print, and no more than that."""
+        """Keep the end of standard error."""
         with cast("BinaryIO", self._popen.stderr) as stream:
-            while said := os.read(stream.fileno(), _SAID_BYTES):
-                self._said = (self._said + said)[-_SAID_BYTES:]
+            while piece := os.read(stream.fileno(), _STDERR_BYTES):
+                self._stderr_end = (self._stderr_end + piece)[-_STDERR_BYTES:]
 
 
-def _unstartable(said: str) -> OperationError:
-    msg = f"The program that reads files does not start: {said or 'it says nothing'}"
-    return OperationError(msg, hint="Check the Python that runs this, and the memory that is left.")
+def _start_error(output: str) -> OperationError:
+    msg = f"The process that reads files did not start: {output or 'it printed nothing.'}"
+    return OperationError(msg, hint="Check the Python installation and the free memory.")
 
 
-def _name_of(code: int) -> str:
+def _exit_name(code: int) -> str:
     with suppress(ValueError):
         return signal.Signals(-code).name
     return f"exit code {code}"
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Return the parent's environment without its keys: whoever parses hostile files has no use for them."""
-    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-    # The same modules as here, also from folders that this program itself has put on its path.
+    """Return the parent's environment without keys, which a process that parses hostile files must not have."""
+    safe = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    # The same import path as here.
     modules = os.pathsep.join(str(Path(entry or ".").absolute()) for entry in sys.path)
     own = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
-    return kept | own | _FRUGAL | {"PYTHONPATH": modules}
+    return safe | own | _FRUGAL | {"PYTHONPATH": modules}

@@ -1,7 +1,7 @@
 """The process that reads files: `python -m anabranch.ingestion.isolation.worker`, started by a pool.
 
-It reads one file at a time and sends its documents as they come. It is meant to be killed: it holds nothing that
-another one could not read again.
+It reads one file at a time and sends the documents as they come. It may be killed at any time, because another process
+can read the file again.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from anabranch.ingestion.isolation.worker_protocol import (
     Frame,
     Setup,
     Tag,
-    of_end,
-    of_error,
-    of_part,
+    end_frame,
+    error_frame,
+    parse_order,
+    parse_setup,
+    part_frame,
     receive,
     send,
-    to_order,
-    to_setup,
 )
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.heartbeat import heard_by
 
 MOST_FILES = 200
-"""That one process reads; libraries leak."""
+"""Most files per process, because libraries leak memory."""
 
 _MOST_BEATS = 4
-"""Within the longest silence; more would only keep the parent busy."""
+"""Most heartbeats within the time limit; more would only keep the parent busy."""
 
 
 def main() -> None:
-    """Obey orders until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    """Read files as ordered until there are no more orders."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     orders, replies = _streams()
-    with suppress(BrokenPipeError):  # nobody is left to tell
+    with suppress(BrokenPipeError):  # the parent is gone
         first = receive(orders)
         if first is not None:
-            _obey(to_setup(first), orders, replies)
+            _follow_orders(parse_setup(first), orders, replies)
 
 
-def _obey(setup: Setup, orders: BinaryIO, replies: BinaryIO) -> None:
+def _follow_orders(setup: Setup, orders: BinaryIO, replies: BinaryIO) -> None:
     reader = _Reader(setup, replies)
-    # After the libraries are loaded and before the first file: no byte of a document is read without limits.
+    # After loading the libraries, but before reading any byte of a document.
     confine(setup.limits)
     send(replies, Frame(Tag.READY))
     for number in range(1, MOST_FILES + 1):
         order = receive(orders)
         if order is None:
             return
-        reader.read(*to_order(order), is_last=number == MOST_FILES)
+        reader.read(*parse_order(order), is_last=number == MOST_FILES)
 
 
 class _Reader:
-    """Answers orders."""
+    """Reads files and sends their parts."""
 
     def __init__(self, setup: Setup, replies: BinaryIO) -> None:
         self._setup = setup
@@ -70,25 +70,25 @@ class _Reader:
         self._spoke = 0.0
 
     def read(self, path: Path, source: str, real: Path | None, *, is_last: bool) -> None:
-        """Send the parts of a file, then how it ended."""
+        """Send the parts of a file, then its end or error."""
         end_after(self._setup.limits.seconds + GRACE)
         last: Frame | None = None
         try:
             with heard_by(self._beat):
                 for part in read_and_chunk(path, source, self._setup.options, self._tokens, self._setup.sizes, real):
-                    self._send(of_part(part))
+                    self._send(part_frame(part))
         except ReadingError as error:
-            last = of_error(error, leaves=is_last or self._has_grown())
+            last = error_frame(error, leaves=is_last or self._has_grown())
         except MemoryError:
-            pass  # what holds the memory is let go of with the exception, at the end of this block
+            pass  # the memory is freed together with the exception, after this block
         else:
-            last = of_end(leaves=is_last or self._has_grown())
-        # After a lack of memory, what is free may be in pieces: another process goes on.
-        self._send(last or of_error(too_much_memory(source, self._setup.limits), leaves=True))
+            last = end_frame(leaves=is_last or self._has_grown())
+        # After a lack of memory, the heap may be fragmented, so this process ends.
+        self._send(last or error_frame(too_much_memory(source, self._setup.limits), leaves=True))
         end_after(0)
 
     def _has_grown(self) -> bool:
-        # What the last file has left behind would count against the next one.
+        # Memory that earlier files left would count against the next one.
         return used_bytes() > self._setup.limits.bytes // 4
 
     def _beat(self) -> None:
@@ -96,7 +96,7 @@ class _Reader:
             self._send(Frame(Tag.BEAT))
 
     def _send(self, frame: Frame) -> None:
-        # Whoever waits for the parent takes as long as that does.
+        # No limit while the parent is busy.
         end_after(0)
         send(self._replies, frame)
         self._spoke = time.monotonic()
@@ -104,7 +104,7 @@ class _Reader:
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """Return the pipes to the parent under numbers of their own; libraries that read or print get nowhere near them."""
+    """Return the pipes to the parent under new descriptors, so that libraries that read or print do not use them."""
     orders, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)

@@ -10,8 +10,7 @@ import numpy as np
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.minilm.encoder import int8_encoder, read_weights
 from anabranch.models.minilm.onnx_graph import INT32, UINT8, GraphBuilder
-from anabranch.models.model_folder import sha256
-from anabranch.models.onnx_session import open_session
+from anabranch.models.onnx_session import open_session, sha256
 
 # Changes whenever a text's vector does: with other weights, and with another way of quantising.
 MINILM_NAME = "onnx:all-MiniLM-L6-v2-int8-dynamic"

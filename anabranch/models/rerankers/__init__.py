@@ -1,4 +1,4 @@
-"""Who reorders candidates: a chat model, Cohere, a local cross-encoder, or one of another package, behind one Protocol.
+"""Rerankers reorder candidates: a chat model, Cohere, or one of a plugin or another package, behind one Protocol.
 
 A reranker gives each text a relevance or None ("not judged"); it never drops, repeats or reorders anything itself, so
 that no document can be lost on the way. Another package adds one as `anabranch.registry` says:
@@ -97,7 +97,5 @@ RERANKERS: Registry[type[Reranker]] = Registry(
     {
         "llm": "anabranch.models.rerankers.llm_reranker:LLMReranker",
         "cohere": "anabranch.models.rerankers.cohere:CohereReranker",
-        "cross_encoder": "anabranch.models.rerankers.cross_encoder:CrossEncoderReranker",
-        "late_interaction": "anabranch.models.rerankers.late_interaction:LateInteractionReranker",
     },
 )

@@ -85,7 +85,7 @@ class CohereReranker(Reranker):
 
     async def _request(self, question: str, documents: list[str]) -> dict[int, float]:
         """Return the relevance of each document that the reply names."""
-        client = await _clients.of((self._key, self._url, self._timeout))
+        client = await _clients.get((self._key, self._url, self._timeout))
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await client.rerank(

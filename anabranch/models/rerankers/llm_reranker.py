@@ -72,7 +72,7 @@ class LLMReranker(Reranker):
         anchors, batches = plan(len(wanted), self._settings.batch)
         shown = [[texts[wanted[place]] for place in batch] for batch in batches]
         replies = await judge_all(self._chat, self._settings.prompt, question, shown, self._gate) if shown else []
-        scores = aligned([_scores(batch, reply) for batch, reply in zip(batches, replies, strict=True)], anchors)
+        scores = align_scores([_scores(batch, reply) for batch, reply in zip(batches, replies, strict=True)], anchors)
         result: list[float | None] = [None] * len(texts)
         for place, score in scores.items():
             result[wanted[place]] = score
@@ -103,7 +103,7 @@ def _scores(batch: Sequence[int], reply: Judgements | None) -> dict[int, float]:
     return {batch[place]: score for place, score in {**silence, **scores}.items()}
 
 
-def aligned(batches: Sequence[Mapping[int, float]], anchors: Sequence[int]) -> dict[int, float]:
+def align_scores(batches: Sequence[Mapping[int, float]], anchors: Sequence[int]) -> dict[int, float]:
     """Join the judgements of several replies, each put on the scale of the first by the passages that both judged.
 
     The mean score of the shared passages is moved to what it is in the first reply that judged one; 0 and 10 stay
@@ -125,7 +125,7 @@ def aligned(batches: Sequence[Mapping[int, float]], anchors: Sequence[int]) -> d
         shared = [index for index in _helpful(batch, anchors) if index in _helpful(reference, anchors)]
         here, there = (fmean(each[index] for index in shared) if shared else 0.0 for each in (batch, reference))
         for index, score in batch.items():
-            joined.setdefault(index, _moved(score, here, there) if here and batch is not reference else score)
+            joined.setdefault(index, _rescale(score, here, there) if here and batch is not reference else score)
     return joined
 
 
@@ -133,7 +133,7 @@ def _helpful(batch: Mapping[int, float], anchors: Sequence[int]) -> list[int]:
     return [index for index in anchors if batch.get(index, 0.0) > 0]
 
 
-def _moved(score: float, here: float, there: float) -> float:
+def _rescale(score: float, here: float, there: float) -> float:
     """Return a score on the map of [0, 10] onto itself that is made of two lines and takes `here` to `there`."""
     # Further apart, the two replies disagree about the passage: that is no matter of scale.
     target = min(max(there, here - MOST_SHIFT), here + MOST_SHIFT)

@@ -22,14 +22,14 @@ TOKENS_EACH, TOKENS_AROUND = 24, 60
 
 def user_text(question: str, texts: Sequence[str]) -> str:
     """Return what a call shows of some texts, which are numbered from 1."""
-    return _usual(_numbered(texts), question)
+    return _prompt_text(_numbered_texts(texts), question)
 
 
-def _numbered(texts: Sequence[str]) -> str:
+def _numbered_texts(texts: Sequence[str]) -> str:
     return wrap([(number, "", text[:MAX_CHARS]) for number, text in enumerate(texts, start=1)], new_nonce())
 
 
-def _usual(passages: str, question: str) -> str:
+def _prompt_text(passages: str, question: str) -> str:
     return f"{passages}\n\nQuestion: {question}"
 
 
@@ -48,8 +48,8 @@ async def judge(chat: Chat, system: str, question: str, texts: Sequence[str]) ->
         ModelError: The provider failed, or nothing in its reply can be read.
     """
     # Lines and no JSON: of a reply that is cut off, every whole line still counts.
-    passages = _numbered(texts)
-    told, user = messages(system, _usual(passages, question), context_str=passages, query_str=question)
+    passages = _numbered_texts(texts)
+    told, user = messages(system, _prompt_text(passages, question), context_str=passages, query_str=question)
     reply = await chat.ask(told, user, max_tokens=reply_tokens(len(texts)))
     judged = read_judgements(reply, len(texts))
     count_repairs(judged.repairs)

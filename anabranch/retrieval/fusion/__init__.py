@@ -12,15 +12,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
-from anabranch.retrieval.fusion.score_normalization import Normaliser, by_score, dbsf, finite, min_max, z_score
+from anabranch.retrieval.fusion.score_normalization import (
+    Normaliser,
+    dbsf,
+    min_max,
+    replace_non_finite,
+    sort_by_score,
+    z_score,
+)
 from anabranch.store.protocol import RankedList
 
 FusionMethod = Literal["complete", "convex", "rrf", "z_score", "dbsf"]
 Fusion = Callable[[Sequence[RankedList], Sequence[float]], dict[str, float]]
 
-# Smoothing constant of the paper; the larger, the less the first ranks stand out.
+# Smoothing constant of the paper; a larger one makes the first ranks stand out less.
 K = 60
-# The best of each retriever is among so many; passages of a window fill more.
+# The best passage of each retriever is among this many; a window holds more.
 PLACES = 8
 
 
@@ -40,10 +47,10 @@ def reciprocal_rank(lists: Sequence[RankedList], weights: Sequence[float]) -> di
     """
     parts: defaultdict[str, list[float]] = defaultdict(list)
     for ranking, weight in zip(lists, weights, strict=True):
-        # Not added as 0: an id that is in this list alone would then be among the results.
+        # Skip a list of weight 0, or its ids would be among the results.
         for rank, chunk_id in enumerate(ranking["ids"] if weight else (), start=1):
             parts[chunk_id].append(weight / (K + rank))
-    return _summed(parts)
+    return _sum(parts)
 
 
 def convex(
@@ -67,16 +74,16 @@ def convex(
         for chunk_id, score in zip(ranking["ids"], normalise(ranking["scores"]), strict=True) if weight else ():
             parts[chunk_id].append(weight * score)
     total = math.fsum(weights)
-    return {chunk_id: score / total for chunk_id, score in _summed(parts).items()}
+    return {chunk_id: score / total for chunk_id, score in _sum(parts).items()}
 
 
-def _summed(parts: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    # fsum rounds once, so the order in which the lists came in cannot decide a tie.
+def _sum(parts: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    # fsum rounds once, so the order of the lists cannot decide a tie.
     return {chunk_id: math.fsum(values) for chunk_id, values in parts.items()}
 
 
 FUSIONS: dict[FusionMethod, Fusion] = {
-    # The same sum as `convex`; what differs is that its lists are made complete first.
+    # The same sum as `convex`, over lists that were completed first.
     "complete": convex,
     "rrf": reciprocal_rank,
     "convex": convex,
@@ -85,7 +92,7 @@ FUSIONS: dict[FusionMethod, Fusion] = {
 }
 
 
-def ranked(scores: Mapping[str, float]) -> RankedList:
+def rank(scores: Mapping[str, float]) -> RankedList:
     """Order ids by score, best first, equal scores by id, so that the same scores always give the same list.
 
     Args:
@@ -94,9 +101,9 @@ def ranked(scores: Mapping[str, float]) -> RankedList:
     Returns:
         One ranked list with finite scores.
     """
-    # A checkpoint is JSON, which knows no NaN.
-    safe = dict(zip(scores, finite(list(scores.values())), strict=True))
-    ids = by_score(safe)
+    # A checkpoint is JSON, which has no NaN.
+    safe = dict(zip(scores, replace_non_finite(list(scores.values())), strict=True))
+    ids = sort_by_score(safe)
     return RankedList(ids=ids, scores=[safe[chunk_id] for chunk_id in ids])
 
 
@@ -129,34 +136,34 @@ def fuse(
     for lists, weight, own in zip(lists_by_query, of_queries, of_lists, strict=True):
         for chunk_id, score in FUSIONS[method](lists, own).items() if weight else ():
             parts[chunk_id].append(weight * score)
-    return ranked(_summed(parts))
+    return rank(_sum(parts))
 
 
-def completed(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
+def complete(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
     """Return a ranked list with the ids that it lacks, best first, equal scores by id.
 
     A list ends at its depth, and a passage that is not in it did not score 0 there: it scored less than the last one.
     Fused as 0, the passage just below the end of a list loses to one that is just above it by as much as the whole list
     spans. The corpus knows every score, so none has to be guessed.
     """
-    # The list's own scores come last: an index may be a generation ahead of the one that was searched.
+    # The list's own scores win: the index may be a generation ahead of the one that was searched.
     best = {**scores, **dict(zip(ranking["ids"], ranking["scores"], strict=True))}
-    ids = by_score(best)
+    ids = sort_by_score(best)
     return RankedList(ids=ids, scores=[best[chunk_id] for chunk_id in ids])
 
 
-def with_best_of_each(fused: RankedList, lists: Sequence[RankedList]) -> RankedList:
+def promote_best(fused: RankedList, lists: Sequence[RankedList]) -> RankedList:
     """Move the best passage of each list up into the first `PLACES`, where it is not there already.
 
-    A weight is an estimate, and a passage that one retriever is sure of must not be lost by it: so near the top it
-    reaches every reranker and the first window. It costs no quality (docs/adr/0010-fusion.md). The scores stay where
-    they are, so that the list stays in descending order: each passage has that of its place.
+    A weight is an estimate, and must not lose a passage that one retriever is sure of: near the top it reaches every
+    reranker and the first window. It costs no quality (docs/adr/0010-fusion.md). Scores keep their places, so that
+    they stay in descending order: each passage gets that of its new place.
 
     Args:
         fused: One ranked list, best first.
         lists: What each retriever found for the question, best first; all of it is in `fused`.
     """
-    firsts = {ranked["ids"][0] for ranked in lists if ranked["ids"]}
+    firsts = {ranking["ids"][0] for ranking in lists if ranking["ids"]}
     places = max(PLACES, len(firsts))
     head, tail = fused["ids"][:places], fused["ids"][places:]
     late = [chunk_id for chunk_id in tail if chunk_id in firsts]

@@ -1,6 +1,6 @@
-"""Which retriever searches for which query, and what `fuse` asks the corpus for.
+"""Chooses the queries of each retriever, and gets what `fuse` needs from the corpus.
 
-That is the scores that ranked lists lack, and what the evidence for each question is.
+That is the scores missing from ranked lists, and the evidence for each question.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import cast
 
 from anabranch.errors import OperationError
 from anabranch.retrieval import CORPUS_RETRIEVERS
-from anabranch.retrieval.fusion import completed
+from anabranch.retrieval.fusion import complete
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import CorpusReader, FullScores, Scope
 from anabranch.types import Arm, Query, Retrieved
 
 
 def queries_for(retriever: str, queries: Sequence[Query], retrievers: Sequence[str]) -> list[str]:
-    """Return what one retriever searches for, in the order of the queries; blank where one is not for it.
+    """Return the queries of one retriever, in their order; blank where it skips one.
 
-    A passage that a model made up (`hyde`) means what true ones mean, but its names and numbers are invented: BM25
-    would find whatever happens to hold them. Where BM25 is alone, they are all there is.
+    A passage invented by a model (`hyde`) resembles true ones in meaning, but its names and numbers are made up, and
+    BM25 would search for them. BM25 skips it unless it is the only retriever.
     """
     if retriever != "bm25":
         return [query["text"] for query in queries]
@@ -39,13 +39,13 @@ async def complete_lists(
         OperationError: The corpus cannot be asked any more, or its store gives no scores but those of its lists.
     """
     if not isinstance(corpus, FullScores):
-        raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
-    if len(records) == 1:  # nothing was found that it has not scored
+        raise OperationError("the store cannot score further passages: its lists are fused unchanged")
+    if len(records) == 1:  # everything found has its scores already
         return list(records), []
     filled = await _score_all(corpus, scope, queries, records)
     if not {record["retriever"] for record in records} >= {*CORPUS_RETRIEVERS}:
         return filled, []
-    # What the dense retriever found itself, apart from what was scored for BM25's sake: only that tells of its trust.
+    # Only what the dense retriever found itself shows how far it can be trusted, not the passages scored for BM25.
     found = {record["retriever"]: record["lists"] for record in records}
     return filled, [weigh(near["scores"]) for near in found["dense"]]
 
@@ -53,7 +53,7 @@ async def complete_lists(
 async def _score_all(
     corpus: FullScores, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
 ) -> list[Retrieved]:
-    """Score with each retriever of the corpus what all of them found, for any query that it searches for.
+    """Score the findings of all retrievers of the corpus with each of them, for its queries.
 
     The lists of others stay as they are: the corpus cannot tell what an external retriever would score a passage.
 
@@ -63,7 +63,7 @@ async def _score_all(
     ids = list(dict.fromkeys(chunk_id for record in records for found in record["lists"] for chunk_id in found["ids"]))
     retrievers = [record["retriever"] for record in records]
     own: list[Arm] = [cast("Arm", each) for each in retrievers if each in CORPUS_RETRIEVERS]
-    # All of it at once: a store across a network takes longer for the way than for the scores.
+    # One call for everything: a remote store takes longer for the round trip than for the scores.
     asked: dict[Arm, list[str]] = {arm: queries_for(arm, queries, retrievers) for arm in own}
     known = await corpus.scores(asked, ids, scope)
     return [_fill(record, known.get(cast("Arm", record["retriever"]))) for record in records]
@@ -72,14 +72,14 @@ async def _score_all(
 def _fill(record: Retrieved, scores: Sequence[Mapping[str, float]] | None) -> Retrieved:
     if scores is None:
         return record
-    # A list without any passage is of a query that this retriever does not search for, or cannot read.
+    # An empty list belongs to a query that this retriever skips or cannot read.
     lists = [
-        completed(found, _finite(known)) if found["ids"] else found
+        complete(found, _finite(known)) if found["ids"] else found
         for found, known in zip(record["lists"], scores, strict=True)
     ]
     return Retrieved(retriever=record["retriever"], lists=lists, error=None)
 
 
 def _finite(scores: Mapping[str, float]) -> dict[str, float]:
-    """Leave out what is no number: the passage then counts as if this retriever had not found it."""
+    """Omit non-finite scores: such a passage counts as not found by this retriever."""
     return {chunk_id: score for chunk_id, score in scores.items() if math.isfinite(score)}

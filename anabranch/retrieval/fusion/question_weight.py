@@ -1,13 +1,12 @@
 """Chooses the weight of the two retrievers for one question, from how far the dense list stands out.
 
-An embedder that cannot read the question finds many passages alike near, and normalisation by minimum and maximum makes
-the best of them worth 1 all the same. So the dense list weighs as much as BM25's if its best passage stands out as far
-as by chance, and less if it does not. BM25 needs no such measure: where nothing has the words, it finds nothing.
+An embedder that cannot read the question finds many passages equally near, and min-max normalisation still gives the
+best of them 1. So the dense list weighs as much as BM25's if its best passage stands out as far as by chance, and less
+if it does not. BM25 needs no such measure: it finds nothing if no passage has the words.
 
-Everything is read off the head of the dense list. So documents about something else, which are not in it, do not change
-the weight: the folder of one subject and the same folder beside others are searched alike.
+Only the head of the dense list counts, so documents about other subjects do not change the weight.
 
-docs/adr/0010-fusion.md tells what else was tried.
+docs/adr/0010-fusion.md lists what else was tried.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anabranch.retrieval.fusion.score_normalization import finite
+from anabranch.retrieval.fusion.score_normalization import replace_non_finite
 
 # Among fewer, nothing stands out.
 _FEW = 5
@@ -24,7 +23,7 @@ _FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class QuestionEvidence:
-    """A weight, and what it rests on.
+    """A weight and its reason.
 
     Attributes:
         alpha: Weight of the dense list against the BM25 list, both normalised by minimum and maximum; 0 to one half.
@@ -41,8 +40,8 @@ def weigh(found: Sequence[float | None]) -> QuestionEvidence:
     Args:
         found: Cosines of what the dense retriever found itself; they need not be in order.
     """
-    trust = _trust(sorted(finite(found), reverse=True))
-    # One list tells little about an embedder: the geometric mean of what it tells and of 1.
+    trust = _trust(sorted(replace_non_finite(found), reverse=True))
+    # One list is weak evidence about an embedder, so take the geometric mean of its trust and 1.
     return QuestionEvidence(math.sqrt(trust) / 2, trust)
 
 

@@ -2,7 +2,7 @@
 
 Every normaliser obeys the same laws, which is what lets fusion add their results up: scores are >= 0, 0 stands for
 "as good as not retrieved", the order of the list is kept, and a list whose scores are all equal maps to 1.0
-(it was retrieved, so it has to stay above what was not). Scores are finite: `sound` sees to that where lists come in.
+(it was retrieved, so it has to stay above what was not). Scores are finite: `repair_list` makes them so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Normaliser = Callable[[Sequence[float]], list[float]]
 _SIGMAS = 3.0
 
 
-def finite(scores: Sequence[float | None]) -> list[float]:
-    """Replace what is no number: +inf by the largest finite score, None, NaN and -inf by the smallest.
+def replace_non_finite(scores: Sequence[float | None]) -> list[float]:
+    """Replace non-finite scores: +inf by the largest finite score; None, NaN and -inf by the smallest.
 
     Returns:
         As many finite python floats; all 0.0 where none of the scores is finite.
@@ -31,22 +31,22 @@ def finite(scores: Sequence[float | None]) -> list[float]:
     return [_finite(score, low, high) for score in scores]
 
 
-def sound(ranking: RankedList) -> RankedList:
-    """Return a ranked list that is what the protocol says, whatever a store of another package gave.
+def repair_list(ranking: RankedList) -> RankedList:
+    """Return a ranked list that obeys the protocol, whatever a third-party store returned.
 
     Each id stands in it once, at its first place; a score that is missing or no number counts as the worst of the list.
     """
     known: list[float | None] = list(ranking["scores"][: len(ranking["ids"])])
-    scores = finite(known + [None] * (len(ranking["ids"]) - len(known)))
-    # Backwards, so that the first score of an id that is repeated is the one that stays.
+    scores = replace_non_finite(known + [None] * (len(ranking["ids"]) - len(known)))
+    # Reversed, so that the first score of a repeated id wins.
     first = dict(zip(reversed(ranking["ids"]), reversed(scores), strict=True))
     ids = list(dict.fromkeys(ranking["ids"]))
     return RankedList(ids=ids, scores=[first[chunk_id] for chunk_id in ids])
 
 
-def by_score(scores: Mapping[str, float]) -> list[str]:
+def sort_by_score(scores: Mapping[str, float]) -> list[str]:
     """Return ids by finite scores, best first, equal scores by id."""
-    # A sort is stable, also in reverse: two of them by plain values are quicker than one by pairs.
+    # Two stable sorts by plain values are quicker than one by pairs.
     return sorted(sorted(scores), key=scores.__getitem__, reverse=True)
 
 
@@ -63,7 +63,7 @@ def min_max(scores: Sequence[float]) -> list[float]:
         Scores in [0, 1]; all 1.0 where the list has one distinct score.
     """
     low, high = min(scores, default=0.0), max(scores, default=0.0)
-    # One hit, or a tie of all: nothing says that they are bad.
+    # One hit, or all tied: nothing says that they are bad.
     if high == low:
         return [1.0] * len(scores)
     return [(score - low) / (high - low) for score in scores]

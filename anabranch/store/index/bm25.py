@@ -1,7 +1,6 @@
-"""BM25 over the postings of all segments: the scores of `rank_bm25.BM25Okapi` with epsilon 0, over the rows that count.
+"""BM25 over the postings of all segments: the scores of `rank_bm25.BM25Okapi` with epsilon 0, over the permitted rows.
 
-For a caller who may not read all of them, over those that they may read: a score that counts the words of hidden rows
-tells what these are about.
+Statistics cover only the rows that the caller may read: a score that counted hidden rows would reveal their words.
 
 Only the postings of the query's own terms are touched, and the best rows are picked without sorting the others.
 """
@@ -15,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.store.index.postings import Postings, encoded
-from anabranch.store.index.topk import RankedRows, best, pooled
+from anabranch.store.index.postings import Postings, encode_term
+from anabranch.store.index.topk import RankedRows, merge_rankings, pick_best
 
-# The defaults of `rank_bm25`, whose scores the tests compare with.
+# The defaults of `rank_bm25`, which the tests compare with.
 K1 = 1.5
 B = 0.75
 
@@ -32,23 +31,23 @@ Contribution = tuple[NDArray[np.int32], NDArray[np.float64]]
 class Inverted:
     """A segment's postings, and which of its rows count."""
 
-    def __init__(self, postings: Postings, first: int, seen: Mask | None) -> None:
+    def __init__(self, postings: Postings, first: int, mask: Mask | None) -> None:
         """Take the postings of one segment.
 
         Args:
             postings: Its inverted file.
             first: Number of its first row among all segments' rows.
-            seen: Shape (rows,), the only rows that count, none of them dead; None for all.
+            mask: Shape (rows,), the only rows that count, none of them dead; None for all.
         """
         self.postings = postings
         self.first = first
-        self.seen = seen
+        self.mask = mask
         self.mean = 0.0
         self.norms: NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> int:
-        """How many rows it has, such that do not count included."""
+        """How many rows it has, including masked ones."""
         return len(self.postings.lengths)
 
     def norms_of(self, rows: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -57,13 +56,13 @@ class Inverted:
 
     def size(self) -> tuple[int, int]:
         """Return how many rows count, and how many terms these have in all."""
-        lengths = self.postings.lengths if self.seen is None else self.postings.lengths[self.seen]
+        lengths = self.postings.lengths if self.mask is None else self.postings.lengths[self.mask]
         return len(lengths), int(np.sum(lengths, dtype=np.int64))
 
     def frequency(self, number: int) -> int:
         """Return in how many rows that count a term is."""
         start, end = int(self.postings.starts[number]), int(self.postings.starts[number + 1])
-        return end - start if self.seen is None else int(np.count_nonzero(self.seen[self.postings.rows[start:end]]))
+        return end - start if self.mask is None else int(np.count_nonzero(self.mask[self.postings.rows[start:end]]))
 
 
 class BM25:
@@ -74,7 +73,7 @@ class BM25:
 
         Args:
             inverted: The segments.
-            keeps_norms: Norm all lengths now; those of `within` are many over the same rows, and norm what they need.
+            keeps_norms: Norm all lengths now; the many results of `restrict` share rows and norm only what they need.
         """
         self._inverted = inverted
         sizes = [each.size() for each in inverted]
@@ -84,17 +83,17 @@ class BM25:
             each.mean = mean
             each.norms = _norms(each.postings.lengths, mean) if keeps_norms else None
 
-    def within(self, masks: Sequence[Mask | None]) -> BM25:
-        """Return the BM25 of an index that has no other rows than these masks let through, to the last bit.
+    def restrict(self, masks: Sequence[Mask | None]) -> BM25:
+        """Return the BM25 of an index with only the rows of these masks, exact to the last bit.
 
-        What it returns tells nothing about the other rows: not which words they hold, how many they are or how long.
+        Its scores reveal nothing about the other rows: not their words, number or lengths.
 
         Args:
             masks: One per segment, None for all rows of a segment without dead ones.
         """
-        seen = [Inverted(each.postings, each.first, mask) for each, mask in zip(self._inverted, masks, strict=True)]
-        made = BM25(seen, keeps_norms=False)
-        # Whoever may read everything shares the norms that are made already.
+        parts = [Inverted(each.postings, each.first, mask) for each, mask in zip(self._inverted, masks, strict=True)]
+        made = BM25(parts, keeps_norms=False)
+        # If the masks hide nothing, share the existing norms.
         return self if made._rows == self._rows else made
 
     def idf(self, term: str) -> float | None:
@@ -105,7 +104,7 @@ class BM25:
         """Return for each query the rows that share a term with it, best first, at most `k`.
 
         Args:
-            queries: Analysed terms; one that is repeated counts as often as it stands there.
+            queries: Analysed terms; a repeated term counts each time.
             k: Most rows per query.
             masks: One per segment, None to allow all its rows; rows outside are as good as absent, and a mask never
                 changes a score.
@@ -117,7 +116,7 @@ class BM25:
         parts: list[list[RankedRows]] = [[] for _ in queries]
         for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
             # Queries for one question have most of their terms in common.
-            # Kept for this call alone: the postings of one word of a large corpus are megabytes.
+            # Cached for this call only: the postings of one word of a large corpus are megabytes.
             known: dict[int, Contribution] = {}
             for query, found in zip(queries, parts, strict=True):
                 terms = [
@@ -126,9 +125,9 @@ class BM25:
                     if weight.idf is not None and (number := weight.numbers[place]) is not None
                 ]
                 if terms:
-                    ranked = _ranked(each, terms, k, mask, known)
+                    ranked = _rank(each, terms, k, mask, known)
                     found.append(RankedRows(ranked.rows + each.first, ranked.scores))
-        return [pooled(found, k) for found in parts]
+        return [merge_rankings(found, k) for found in parts]
 
     def scores(self, queries: Sequence[Sequence[str]], rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
         """Return for each query the score of each row, the same that `search` gives it; 0 where it shares no term."""
@@ -138,18 +137,18 @@ class BM25:
             inside = np.flatnonzero((rows >= each.first) & (rows < each.first + each.rows))
             own = rows[inside] - each.first
             known = {
-                term: _weighed(each, own, _counts_of(each, number, own), weight.idf)
+                term: _weigh(each, own, _counts_of(each, number, own), weight.idf)
                 for term, weight in weights.items()
                 if weight.idf is not None and (number := weight.numbers[place]) is not None
             }
             for query, added in zip(queries, scores, strict=True):
-                # In the order of the query's terms, as in a search: a sum in another order differs in its last bit.
+                # Add in the order of the query's terms, as a search does: another order differs in the last bit.
                 for term in query:
                     if term in known:
                         added[inside] += known[term]
         return scores
 
-    def holding(self, terms: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def find_terms(self, terms: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of these rows hold which terms, shape (terms, rows)."""
         weights = [self._weight(term) for term in terms]
         found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
@@ -162,12 +161,12 @@ class BM25:
         return found
 
     def _idf(self, frequency: int) -> float:
-        # Below zero for a term of more than half of the rows. It counts for nothing then: a floor above zero, which
-        # BM25Okapi has by default, gives it more than a term of a little less than half of them.
+        # Negative for a term of more than half of the rows, which then counts as zero: BM25Okapi's default floor above
+        # zero would give it more than a slightly rarer term.
         return max(0.0, math.log(self._rows - frequency + 0.5) - math.log(frequency + 0.5))
 
     def _weight(self, term: str) -> _Weight:
-        name = encoded(term)
+        name = encode_term(term)
         numbers = tuple(each.postings.vocabulary.find(name) for each in self._inverted)
         frequency = sum(
             each.frequency(number) for each, number in zip(self._inverted, numbers, strict=True) if number is not None
@@ -177,13 +176,13 @@ class BM25:
 
 @dataclass(frozen=True, slots=True)
 class _Weight:
-    """What a term counts, and its number in each segment."""
+    """The weight of a term, and its number in each segment."""
 
     idf: float | None
     numbers: tuple[int | None, ...]
 
 
-def _ranked(
+def _rank(
     segment: Inverted, terms: Sequence[tuple[int, float]], k: int, mask: Mask | None, known: dict[int, Contribution]
 ) -> RankedRows:
     scores = np.zeros(segment.rows, dtype=np.float64)
@@ -193,22 +192,22 @@ def _ranked(
             known[number] = _contribution(segment, number, idf)
         rows, values = known[number]
         scores[rows] += values
-        # Apart from the scores: a word that counts for nothing is a match all the same.
+        # Matches are tracked apart from the scores: a word of weight zero still matches.
         matched[rows] = True
     if mask is not None:
         matched &= mask
     candidates = np.flatnonzero(matched)
-    return best(candidates, scores[candidates], k)
+    return pick_best(candidates, scores[candidates], k)
 
 
 def _contribution(segment: Inverted, number: int, idf: float) -> Contribution:
     postings = segment.postings
     part = slice(int(postings.starts[number]), int(postings.starts[number + 1]))
     rows = np.asarray(postings.rows[part])
-    return rows, _weighed(segment, rows, postings.counts[part], idf)
+    return rows, _weigh(segment, rows, postings.counts[part], idf)
 
 
-def _weighed(
+def _weigh(
     segment: Inverted, rows: NDArray[np.integer], counts: NDArray[np.integer], idf: float
 ) -> NDArray[np.float64]:
     counted = counts.astype(np.float64)

@@ -7,34 +7,33 @@ import weakref
 from pathlib import Path
 
 from anabranch.models.lru import LRU
-from anabranch.store.index.segment import Segment, damaged
+from anabranch.store.index.segment import Segment, damage_error
 from anabranch.store.index.segment_index import Index
 
 AT_ONCE = 48 << 20
-"""Bytes of a segment that are read before it is first searched: some 50 milliseconds."""
+"""Segments up to this size are checked before the first search, which takes some 50 milliseconds."""
 
 _checked = LRU[str, tuple[tuple[int, ...], str | None]](4_096)
-"""The times of the files of each segment, by its folder, and what was found in them: once is enough, because segments
-are immutable."""
+"""The file times of each checked segment, by folder, and its damage: segments are immutable, so one check is enough."""
 
 
 class Watch:
-    """Says whether the files of an index are what was written, as far as they have been read by now."""
+    """Reports damaged files of an index, as far as they have been read by now."""
 
     def __init__(self, index: Index) -> None:
-        """Check the small segments, and begin with the large ones.
+        """Check the small segments, and start checking the large ones.
 
         Raises:
-            IndexDamagedError: A small segment is damaged, or a large one was found to be earlier.
+            IndexDamagedError: A small segment is damaged, or a large one was found damaged earlier.
         """
         self.problem: str | None = None
         self._thread: threading.Thread | None = None
-        large = [segment for segment in index.segments if _known(segment) is None and _size(segment) > AT_ONCE]
+        large = [segment for segment in index.segments if _last_check(segment) is None and _size(segment) > AT_ONCE]
         for segment in index.segments:
             if segment not in large:
                 self._note(_checked_now(segment))
         self.check()
-        # A thread of the program and not of a pool: it reads for seconds, and whoever exits must not wait for it.
+        # A daemon thread, not one of a pool: it reads for seconds, and exiting must not wait for it.
         if large:
             self._thread = threading.Thread(target=_check_all, args=(weakref.ref(self), large), daemon=True)
             self._thread.start()
@@ -46,7 +45,7 @@ class Watch:
             IndexDamagedError: A file is not what was written.
         """
         if self.problem is not None:
-            raise damaged(f"The index is damaged: {self.problem}.")
+            raise damage_error(f"The index is damaged: {self.problem}.")
 
     def check_all(self) -> None:
         """Wait until everything has been read, and raise what was found.
@@ -64,28 +63,28 @@ class Watch:
 
 def _check_all(watch: weakref.ref[Watch], segments: list[Segment]) -> None:
     for segment in segments:
-        # A weak reference: a handle that nobody wants any more would live as long as its check.
+        # A weak reference: the check must not keep an unused handle alive.
         alive = watch()
         if alive is None:
             return
         del alive
         problem = _checked_now(segment)
-        # A reader goes on with a segment that was merged into another one and removed since: what it maps is there.
+        # A segment that was merged and removed meanwhile stays readable: it is still mapped.
         if problem is not None and segment.is_whole() and (found := watch()) is not None:
             found._note(problem)  # its own
 
 
 def _checked_now(segment: Segment) -> str | None:
-    stamp, known = _stamp(segment), _known(segment)
+    stamp, known = _stamp(segment), _last_check(segment)
     if known is None:
         known = (stamp, next(iter(segment.damage()), None))
         _checked.set(str(segment.folder), known)
     return known[1]
 
 
-def _known(segment: Segment) -> tuple[tuple[int, ...], str | None] | None:
+def _last_check(segment: Segment) -> tuple[tuple[int, ...], str | None] | None:
     known = _checked.get(str(segment.folder))
-    # By the times of its files: a copy of a corpus put in the place of another has segments of the same names.
+    # Compare the times of its files: a copy that replaced another corpus has segments of the same names.
     return known if known is not None and known[0] == _stamp(segment) else None
 
 
@@ -96,7 +95,7 @@ def _stamp(segment: Segment) -> tuple[int, ...]:
 def _time(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
-    except FileNotFoundError:  # swept away while it was being opened: the checksums say so
+    except FileNotFoundError:  # swept while being opened: the checksums will show it
         return 0
 
 

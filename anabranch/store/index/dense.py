@@ -21,29 +21,29 @@ from numpy.typing import NDArray
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.store.index.bm25 import Mask
-from anabranch.store.index.topk import RankedRows, best
+from anabranch.store.index.topk import RankedRows, pick_best
 
 SHARD_BYTES = 192 << 20
-"""Of vectors in a shard: what building one may hold in memory."""
+"""Vector bytes in a shard: building one holds them in memory."""
 
 QUANTISED = 8_192
 """Rows from which a shard gets codes; below, scanning the vectors themselves is as quick."""
 
-# Codes blur a cosine; so many more candidates make up for it. In the bundled embedder's vectors, of the 50 nearest
-# 99.99 % were found among 10,000 passages and 99.9 % among 32,000, of the 10 nearest 100 % and 99.9 % (benchmarks/ has
-# the recall at scale).
+# Codes blur a cosine; this many times more candidates make up for it. In the bundled embedder's vectors, of the 50
+# nearest 99.99 % were found among 10,000 passages and 99.9 % among 32,000, of the 10 nearest 100 % and 99.9 %
+# (benchmarks/ has the recall at scale).
 _WIDER = 4
 _MORE = 200
 
 _SAMPLE = 16_384
 _ROUNDS = 10
 
-# From 20 queries on FAISS multiplies matrices, which rounds differently: a result would depend on its companions.
+# From 20 queries on FAISS multiplies matrices, which rounds differently: a result would depend on its batch.
 _TOGETHER = 16
 
-# Up to this share of allowed rows, it is quicker to score those alone than to ask for each row whether it is allowed.
+# Up to this share of allowed rows, scoring only those is quicker than testing every row against the mask.
 _SPARSE = 1 / 500
-# Codes are scanned without a mask; up to this share, too many of the best would not be allowed.
+# Codes are scanned without a mask; up to this share of allowed rows, too many of the best would be masked.
 _THIN = 1 / 16
 
 
@@ -57,15 +57,15 @@ class Shard:
             IndexDamagedError: FAISS cannot read one.
         """
         self.first = first
-        self._flat = _opened(folder / f"dense.{number}.faiss")
+        self._flat = _open(folder / f"dense.{number}.faiss")
         self.dimension = int(self._flat.d)
         self.rows = int(self._flat.ntotal)
         codes = folder / f"codes.{number}.faiss"
-        self._codes: Any = _opened(codes) if codes.exists() else None
+        self._codes: Any = _open(codes) if codes.exists() else None
 
     @property
     def vectors(self) -> Vectors:
-        """The rows themselves, shape (rows, dimension), where they lie on disk."""
+        """The vectors, shape (rows, dimension), mapped from disk."""
         return _rows_of(self._flat)
 
     def search(self, queries: Vectors, k: int, mask: Mask | None) -> list[RankedRows]:
@@ -79,12 +79,12 @@ class Shard:
         if mask is not None and allowed <= max(k, self.rows * _SPARSE):
             found = [np.flatnonzero(mask)] * len(queries)
         elif self._codes is None or allowed <= self.rows * _THIN:
-            found = self._exact(queries, k, mask)
+            found = self._search_vectors(queries, k, mask)
         else:
-            found = self._by_codes(queries, k, mask, allowed)
-        return [self._scored(query, rows, k) for query, rows in zip(queries, found, strict=True)]
+            found = self._search_codes(queries, k, mask, allowed)
+        return [self._rescore(query, rows, k) for query, rows in zip(queries, found, strict=True)]
 
-    def _exact(self, queries: Vectors, k: int, mask: Mask | None) -> list[NDArray[np.int64]]:
+    def _search_vectors(self, queries: Vectors, k: int, mask: Mask | None) -> list[NDArray[np.int64]]:
         found: list[NDArray[np.int64]] = []
         for start in range(0, len(queries), _TOGETHER):
             part = queries[start : start + _TOGETHER]
@@ -99,26 +99,26 @@ class Shard:
             found += [row[row >= 0] for row in rows]
         return found
 
-    def _by_codes(self, queries: Vectors, k: int, mask: Mask | None, allowed: int) -> list[NDArray[np.int64]]:
-        """Return more candidates than asked for; where a mask leaves too few of them, look closely after all."""
+    def _search_codes(self, queries: Vectors, k: int, mask: Mask | None, allowed: int) -> list[NDArray[np.int64]]:
+        """Return more candidates than asked for; if a mask leaves too few of them, search exactly."""
         wanted = min(allowed, _WIDER * k + _MORE)
         wide = wanted if mask is None else min(self.rows, 2 * wanted * self.rows // allowed)
         found = []
         for query in queries:
             rows = self._codes.search(query[None], wide)[1][0]
             rows = rows[rows >= 0] if mask is None else rows[mask[rows] & (rows >= 0)]
-            found.append(rows if len(rows) >= wanted else self._exact(query[None], k, mask)[0])
+            found.append(rows if len(rows) >= wanted else self._search_vectors(query[None], k, mask)[0])
         return found
 
-    def _scored(self, query: Vectors, rows: NDArray[np.int64], k: int) -> RankedRows:
+    def _rescore(self, query: Vectors, rows: NDArray[np.int64], k: int) -> RankedRows:
         rows = np.sort(rows)
-        ranked = best(rows, cosines(self.vectors[rows], query), k)
+        ranked = pick_best(rows, cosines(self.vectors[rows], query), k)
         return RankedRows(ranked.rows + self.first, ranked.scores)
 
 
 def cosines(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
-    """Return the cosine between a query and each row of unit vectors, everywhere the same to the last bit."""
-    # One row at a time in its own order of summing: a score depends on nothing but the two vectors.
+    """Return the cosine between a query and each row of unit vectors, the same to the last bit everywhere."""
+    # Sum each row by itself, so that a score depends only on the two vectors.
     found: NDArray[np.float64] = np.einsum("ij,j->i", vectors, query, dtype=np.float64)
     return found
 
@@ -135,19 +135,19 @@ def open_shards(folder: Path) -> list[Shard]:
 def write_shards(folder: Path, batches: Iterable[Vectors], dimension: int) -> None:
     """Write unit vectors, given in batches in row order, as shards."""
     size = max(1, SHARD_BYTES // (4 * max(1, dimension)))
-    # Threads of OpenMP wait by spinning: on a machine that is busy, two take many times as long as one.
+    # OpenMP threads wait by spinning: on a busy machine, two take many times as long as one.
     faiss.omp_set_num_threads(1)
     trained: Any = None
-    for number, index in enumerate(_filled(batches, dimension, size)):
+    for number, index in enumerate(_fill(batches, dimension, size)):
         _write(index, folder / f"dense.{number}.faiss")
         if index.ntotal >= QUANTISED:
-            trained = trained or _trained(_rows_of(index))
+            trained = trained or _train(_rows_of(index))
             codes = faiss.clone_index(trained)
             codes.add(_rows_of(index))
             _write(codes, folder / f"codes.{number}.faiss")
 
 
-def _filled(batches: Iterable[Vectors], dimension: int, size: int) -> Iterator[Any]:
+def _fill(batches: Iterable[Vectors], dimension: int, size: int) -> Iterator[Any]:
     index: Any = faiss.IndexFlatIP(dimension)
     for batch in batches:
         rest = np.ascontiguousarray(batch, dtype=np.float32)
@@ -162,7 +162,7 @@ def _filled(batches: Iterable[Vectors], dimension: int, size: int) -> Iterator[A
         yield index
 
 
-def _trained(vectors: Vectors) -> Any:  # noqa: ANN401  # SWIG
+def _train(vectors: Vectors) -> Any:  # noqa: ANN401  # SWIG
     """Return an empty index of codes, its centroids learnt from a sample; the same vectors always give the same."""
     dimension = vectors.shape[1]
     pairs = dimension // 2 if dimension % 2 == 0 else dimension
@@ -179,13 +179,13 @@ def _rows_of(flat: Any) -> Vectors:  # noqa: ANN401  # SWIG
 
 
 def _write(index: Any, file: Path) -> None:  # noqa: ANN401  # SWIG
-    # Given a path, FAISS does not tell if the end of a file finds no room on the disk.
+    # Given a path, FAISS does not report a full disk at the end of a file.
     with file.open("wb") as out:
         faiss.write_index(index, faiss.PyCallbackIOWriter(out.write))  # type: ignore[attr-defined]
 
 
-def _opened(file: Path) -> Any:  # noqa: ANN401  # SWIG
-    # The flag that maps a flat index came after the one that maps inverted lists.
+def _open(file: Path) -> Any:  # noqa: ANN401  # SWIG
+    # Newer versions of FAISS have a separate flag for mapping a flat index.
     flags = getattr(faiss, "IO_FLAG_MMAP_IFC", 0)
     try:
         return faiss.read_index(str(file), flags)

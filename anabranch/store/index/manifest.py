@@ -8,8 +8,8 @@
       generations/000007-1f3a/   manifest.json  dead/SEGMENT.npy
       segments/7c1f09aa/         see `anabranch.store.index.segment`
 
-A reader that has opened a generation keeps it, whatever happens to the pointer: what it has mapped stays readable until
-it lets go, also when the files are removed.
+A reader that has opened a generation keeps it, whatever happens to the pointer: mapped files stay readable until it
+closes them, even after removal.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
-from anabranch.store.index.mmap_file import mapped, save
-from anabranch.store.index.segment import damaged, sha256, sync
+from anabranch.store.index.mmap_file import map_array, save
+from anabranch.store.index.segment import damage_error, sha256, sync
 
 SCHEMA = 4
 KEPT = 2
@@ -71,16 +71,16 @@ Dead = dict[str, NDArray[np.int64]]
 NONE_DEAD: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
-def current(folder: Path) -> str | None:
+def current_name(folder: Path) -> str | None:
     """Return the name of the current generation, None where there is none yet."""
     try:
         name = (folder / "CURRENT").read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise damaged(f"{folder / 'CURRENT'} cannot be read: {error}") from error
+        raise damage_error(f"{folder / 'CURRENT'} cannot be read: {error}") from error
     if not _NAME.fullmatch(name):
-        raise damaged(f"{folder / 'CURRENT'} names no index: {name[:40]!r}.")
+        raise damage_error(f"{folder / 'CURRENT'} names no index: {name[:40]!r}.")
     return name
 
 
@@ -104,16 +104,16 @@ def read_manifest(folder: Path, name: str) -> Manifest:
     try:
         facts = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
         if facts.pop("schema") != SCHEMA:
-            raise damaged(f"The index {name} has another format.")
-        # A manifest that is damaged and still JSON would name other segments or none.
+            raise damage_error(f"The index {name} has another format.")
+        # A damaged manifest may still be valid JSON and name other segments or none.
         if facts.pop("sha256") != _digest(facts):
-            raise damaged(f"The manifest of the index {name} is not what was written.")
+            raise damage_error(f"The manifest of the index {name} is not what was written.")
         manifest = Manifest(**{**facts, "segments": tuple(facts["segments"])})
         for path, expected in manifest.files.items():
             if sha256(folder / path) != expected["sha256"]:
-                raise damaged(f"The index file {path} is not what was written.")
+                raise damage_error(f"The index file {path} is not what was written.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise damaged(f"The index {name} cannot be opened: {error}") from error
+        raise damage_error(f"The index {name} cannot be opened: {error}") from error
     return manifest
 
 
@@ -121,21 +121,21 @@ def read_dead(folder: Path, manifest: Manifest) -> Dead:
     """Return the dead rows of each segment of a generation.
 
     Raises:
-        IndexDamagedError: A file is gone; a generation may be swept away while it is being opened.
+        IndexDamagedError: A file is gone; a generation may be swept while being opened.
     """
     dead = {}
     for segment in manifest.segments:
         file = home_of(Path(), manifest.name) / "dead" / f"{segment}.npy"
-        # The manifest says whether there are any: a missing file must not bring the dead back.
-        dead[segment] = _own(folder, file) if file.as_posix() in manifest.files else NONE_DEAD
+        # The manifest says whether a segment has dead rows: a missing file must not revive them.
+        dead[segment] = _read_rows(folder, file) if file.as_posix() in manifest.files else NONE_DEAD
     return dead
 
 
-def _own(folder: Path, file: Path) -> NDArray[np.int64]:
+def _read_rows(folder: Path, file: Path) -> NDArray[np.int64]:
     try:
-        return np.asarray(mapped(folder / file))
+        return np.asarray(map_array(folder / file))
     except (OSError, ValueError) as error:
-        raise damaged(f"The index file {file} cannot be read: {error}") from error
+        raise damage_error(f"The index file {file} cannot be read: {error}") from error
 
 
 def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
@@ -144,7 +144,7 @@ def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
     Returns:
         The manifest as it was written.
     """
-    # Under a name that no reader looks for, and renamed when all of it is on the disk.
+    # Write under a name that no reader looks for, and rename it when all of it is on the disk.
     home = home_of(folder, f".{manifest.name}")
     (home / "dead").mkdir(parents=True)
     for segment, rows in dead.items():
@@ -160,8 +160,7 @@ def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
     fields = asdict(written)
     text = json.dumps({"schema": SCHEMA, "sha256": _digest(fields), **fields}, indent=1)
     (home / "manifest.json").write_text(text, encoding="utf-8")
-    # Everything is forced to the disk before anything names it; the order is what a power cut tests. The pointer comes
-    # last of all.
+    # Everything is synced before anything names it, so that a power cut leaves a valid state. The pointer comes last.
     for path in [*home.rglob("*"), home]:
         sync(path)
     home.rename(home_of(folder, manifest.name))
@@ -189,7 +188,10 @@ def _point(folder: Path, name: str) -> None:
 
 def next_number(folder: Path) -> int:
     """Return a number above every generation on disk, whatever the pointer says."""
-    return max((_number(home) for home in below(folder / "generations") if _NAME.fullmatch(home.name)), default=0) + 1
+    return (
+        max((_number(home) for home in list_folder(folder / "generations") if _NAME.fullmatch(home.name)), default=0)
+        + 1
+    )
 
 
 def _number(home: Path) -> int:
@@ -197,39 +199,39 @@ def _number(home: Path) -> int:
 
 
 def sweep(folder: Path, keep: int = KEPT) -> None:
-    """Remove what nothing refers to; see `leftovers`."""
+    """Remove unreferenced files; see `leftovers`."""
     for path in leftovers(folder, keep):
         if path.is_dir():
-            # What cannot be removed, because a reader on Windows has it open, is removed by a later run.
+            # A file that a reader on Windows has open is removed by a later run.
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
 
 
 def leftovers(folder: Path, keep: int = KEPT) -> list[Path]:
-    """Return older generations, segments that none of the others has, and what was killed while it was made.
+    """Return older generations, segments that no other generation uses, and unfinished ones.
 
-    Among that a pointer which was never put in place.
+    This includes a pointer that was never put in place.
 
     Args:
         folder: The corpus.
         keep: How many generations stay, the newest ones; the current one does in any case.
     """
-    homes = below(folder / "generations")
-    # By number and not by time: clocks are set back, and copies have the time of the copying.
+    homes = list_folder(folder / "generations")
+    # Sort by number, not by time: clocks are set back, and copying changes times.
     whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
     stays = {home.name for home in whole[:keep]}
-    # Where the pointer cannot be read, the newest generations stay, one of which it was.
+    # If the pointer cannot be read, the newest generations stay, for it named one of them.
     with suppress(IndexDamagedError):
-        stays.add(current(folder) or "")
+        stays.add(current_name(folder) or "")
     used = {name for home in whole if home.name in stays for name in _segments_of(home)}
-    segments = [segment for segment in below(folder / "segments") if segment.name not in used]
+    segments = [segment for segment in list_folder(folder / "segments") if segment.name not in used]
     pointer = folder / ".CURRENT"
     former = [home for home in homes if home.name not in stays]
     return [*former, *segments, *([pointer] if pointer.exists() else [])]
 
 
-def below(folder: Path) -> list[Path]:
+def list_folder(folder: Path) -> list[Path]:
     """Return what is in a folder, sorted; nothing where there is none."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 

@@ -1,7 +1,7 @@
-"""The inverted file of one segment: which rows hold a term and how often, read where it lies on disk.
+"""The inverted file of one segment: which rows hold a term and how often, mapped from disk.
 
-Postings hold term frequencies, not finished weights: a BM25 weight depends on statistics of the whole corpus, which a
-document elsewhere changes, and the frequencies it does not.
+Postings hold term frequencies, not finished weights: a BM25 weight depends on the whole corpus, so any change elsewhere
+would change it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.store.index.mmap_file import mapped, save
+from anabranch.store.index.mmap_file import map_array, save
 
 
 class Vocabulary(Sequence[bytes]):
-    """Terms in the order of their UTF-8 bytes, where they lie on disk; a term's position is its number."""
+    """Terms in the order of their UTF-8 bytes, mapped from disk; a term's position is its number."""
 
     def __init__(self, folder: Path) -> None:
         """Open what `write_terms` wrote."""
-        self._bytes = mapped(folder / "bm25.terms.npy")
-        self._ends = mapped(folder / "bm25.term_ends.npy")
+        self._bytes = map_array(folder / "bm25.terms.npy")
+        self._ends = map_array(folder / "bm25.term_ends.npy")
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -34,13 +34,13 @@ class Vocabulary(Sequence[bytes]):
         return self._bytes[start : int(self._ends[number])].tobytes()
 
     def find(self, term: bytes) -> int | None:
-        """Return the number of a term, None where it is not there; about 20 looks at a million terms."""
+        """Return the number of a term, None if it is missing; takes about 20 comparisons among a million terms."""
         number = bisect_left(self, term)
         return number if number < len(self) and self[number] == term else None
 
 
-def encoded(term: str) -> bytes:
-    """Return a term as vocabularies have it."""
+def encode_term(term: str) -> bytes:
+    """Return a term as vocabularies store it."""
     return term.encode("utf-8", "replace")
 
 
@@ -64,16 +64,16 @@ class Postings:
     def __init__(self, folder: Path) -> None:
         """Map what `write_postings` wrote; reads a few kilobytes, whatever its size."""
         self.vocabulary = Vocabulary(folder)
-        self.starts = mapped(folder / "bm25.starts.npy")
-        self.rows = mapped(folder / "bm25.rows.npy")
-        self.counts = mapped(folder / "bm25.counts.npy")
-        self.lengths = mapped(folder / "bm25.lengths.npy")
+        self.starts = map_array(folder / "bm25.starts.npy")
+        self.rows = map_array(folder / "bm25.rows.npy")
+        self.counts = map_array(folder / "bm25.counts.npy")
+        self.lengths = map_array(folder / "bm25.lengths.npy")
 
 
 def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> None:
     """Write the inverted file of `documents` (terms of each, in row order) into `folder`."""
-    # Numbered as they come, and put in order once all are known: in memory a term is four bytes in each row and not a
-    # word.
+    # Terms are numbered as they come and sorted at the end: in memory each takes four bytes per row instead of a
+    # string.
     numbers: dict[str, int] = {}
     terms, counts, sizes, lengths = array("i"), array("i"), array("i"), array("i")
     for document in documents:
@@ -82,8 +82,8 @@ def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> None:
         sizes.append(len(distinct))
         terms.extend(numbers.setdefault(term, len(numbers)) for term in distinct)
         counts.extend(distinct.values())
-    # In the order of their bytes, which merging and bisecting can compare without decoding.
-    names = [encoded(term) for term in numbers]
+    # Sorted by bytes, which can be compared without decoding.
+    names = [encode_term(term) for term in numbers]
     order = sorted(range(len(names)), key=names.__getitem__)
     write_terms(folder, [names[place] for place in order])
     renumbered = np.empty(len(order), dtype=np.int32)
@@ -103,6 +103,6 @@ def _invert(
     sizes_of_terms = np.bincount(terms, minlength=distinct)
     save(folder / "bm25.starts.npy", np.concatenate(([0], np.cumsum(sizes_of_terms)), dtype=np.int64))
     save(folder / "bm25.rows.npy", rows[by_term])
-    # Half the bytes of what a search reads; few words stand in one passage more than 65,535 times.
+    # 16 bits halve what a search reads; no passage repeats a word more than 65,535 times.
     narrow = np.uint16 if int(counts.max(initial=0)) <= np.iinfo(np.uint16).max else np.int32
     save(folder / "bm25.counts.npy", counts[by_term].astype(narrow))

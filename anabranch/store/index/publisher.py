@@ -1,6 +1,6 @@
-"""Brings the index up to the documents: a segment for what is new, tombstones for what is gone, one pointer swapped.
+"""Updates the index: a segment for new documents, tombstones for removed ones, and one swap of the pointer.
 
-The cost of a change is that of the change; `anabranch.store.index.merge_policy` says when segments are merged.
+The cost depends on the change, not on the corpus; `anabranch.store.index.merge_policy` says when segments are merged.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from anabranch.errors import IndexDamagedError
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_facts import counts_in
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.index import merge_policy
 from anabranch.store.index.manifest import (
     KEPT,
     Manifest,
-    current,
+    current_name,
     next_number,
     read_manifest,
     sweep,
@@ -31,10 +31,10 @@ from anabranch.store.index.segment_builder import build_segment, parts
 from anabranch.text.analyzer import analyser
 
 BEFORE_ALL = -1
-"""A count of changes before every document's birth."""
+"""A count of changes before the birth of any document."""
 
 REACHED = "retired_until"
-"""Fact about a corpus: the count of changes of the index that knows all documents which had died by then."""
+"""Fact about a corpus: the count of changes up to which the index knows all removed documents."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,43 +42,43 @@ _log = logging.getLogger(__name__)
 def publish(
     database: CorpusDatabase, *, anew: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> Manifest | None:
-    """Make a generation of the documents as they are and point CURRENT at it; an empty corpus has none.
+    """Make a generation of the current documents and point CURRENT at it; an empty corpus has none.
 
     Args:
         database: The corpus; a leaf without a vector is an error, not a gap.
-        anew: Make everything from the database, whatever there is; done in any case where the index cannot be used.
+        anew: Rebuild everything from the database; also done if the index cannot be used.
         progress: Told leaves done and leaves in all.
 
     Returns:
-        What was made, or what there is if nothing had changed.
+        The new generation, or the current one if nothing has changed.
 
     Raises:
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
-    # No index of nothing: FAISS and the mapping of empty files have corners that nobody needs to meet.
+    # An empty corpus has no index: FAISS and mapping have special cases for empty files.
     if database.one("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1") is None:
         (database.folder / "CURRENT").unlink(missing_ok=True)
         sweep(database.folder, 0)
         _forget_retired(database)
         return None
-    # An index that is damaged, or was made with other settings, is never added to: the addition would pass for sound.
-    usable = None if anew else _usable(database)
+    # Never add to an index that is damaged or has other settings: the result would pass for sound.
+    usable = None if anew else _usable_index(database)
     if usable is not None and usable[0].changes == database.changes:
         return usable[0]
-    with _cleared(database.folder):
+    with _clear_leftovers(database.folder):
         if usable is None:
             return _make_anew(database, progress)
         try:
             return _add(database, *usable, progress)
         except IndexDamagedError as error:
-            _log.warning("%s Making the index anew.", error.message)
+            _log.warning("%s Rebuilding the index.", error.message)
             return _make_anew(database, progress)
 
 
 @contextmanager
-def _cleared(folder: Path) -> Iterator[None]:
-    """Remove what a run that was killed has left behind, and what this one leaves if it fails: room may be scarce."""
-    # Before anything is made: what a killed run has left may be the room that this one lacks.
+def _clear_leftovers(folder: Path) -> Iterator[None]:
+    """Remove the leftovers of a killed run, and those of this one if it fails: the disk may be nearly full."""
+    # Clear first: the leftovers of a killed run may take the room that this one needs.
     sweep(folder, KEPT)
     try:
         yield
@@ -91,49 +91,48 @@ def _cleared(folder: Path) -> Iterator[None]:
 def _add(
     database: CorpusDatabase, before: Manifest, draft: IndexDraft, progress: Callable[[int, int], None] | None
 ) -> Manifest:
-    """Add to a generation what has changed since."""
+    """Add the changes since a generation to it."""
     draft.add(_build(database, before.changes, progress))
-    # Before publishing, as long as it takes less than a second: a folder watched for changes would leave a segment for
-    # each save.
+    # Merge small segments before publishing, which takes less than a second: a watched folder adds a segment per save.
     draft.tidy(quick=True)
     return _finish(database, draft)
 
 
 def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | None = None) -> Manifest | None:
-    """Publish, then merge what should be merged by now, however large; returns as `publish` does."""
+    """Publish, then merge due segments of any size; returns what `publish` returns."""
     manifest = publish(database, progress=progress)
     if manifest is None:
         return None
-    with _cleared(database.folder):
+    with _clear_leftovers(database.folder):
         try:
-            draft = IndexDraft.of(database, manifest)
+            draft = IndexDraft.from_manifest(database, manifest)
             draft.tidy()
         except IndexDamagedError as error:
-            _log.warning("%s Making the index anew.", error.message)
+            _log.warning("%s Rebuilding the index.", error.message)
             return _make_anew(database, None)
         if tuple(segment.name for segment in draft.segments) == manifest.segments:
             return manifest
         return _finish(database, draft)
 
 
-def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
+def _usable_index(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
     """Return the current generation, opened, if a change can be added to it."""
     try:
-        name = current(database.folder)
+        name = current_name(database.folder)
         if name is None:
             if next_number(database.folder) > 1:
-                _log.warning("%s is gone. Making the index anew.", database.folder / "CURRENT")
+                _log.warning("%s is missing. Rebuilding the index.", database.folder / "CURRENT")
             return None
         manifest = read_manifest(database.folder, name)
-        draft = IndexDraft.of(database, manifest)
+        draft = IndexDraft.from_manifest(database, manifest)
     except IndexDamagedError as error:
-        _log.warning("%s Making the index anew.", error.message)
+        _log.warning("%s Rebuilding the index.", error.message)
         return None
-    # Asked again each time: the language of a young corpus is told from its documents, and may change with them.
-    language = settled_language(database)
+    # Detected each time: the language of a young corpus may change with its documents.
+    language = resolve_language(database)
     made_by = (manifest.embedder, manifest.language, manifest.analyser)
     same = made_by == (database.meta("embedder"), language, analyser(language).name)
-    # An earlier generation, from a copy of the folder say, knows of deaths that are no longer kept in mind.
+    # An earlier generation, for example from a copy of the folder, misses removals that the database has forgotten.
     reaches = int(database.meta(REACHED) or 0) <= manifest.changes <= database.changes
     return (manifest, draft) if same and reaches else None
 
@@ -149,18 +148,18 @@ def _build(database: CorpusDatabase, born: int, progress: Callable[[int, int], N
     todo = list(parts(database, born, merge_policy.LARGEST))
     total, done = sum(part.leaves for part in todo), 0
 
-    def told(leaves: int) -> None:
+    def count(leaves: int) -> None:
         nonlocal done
         done += leaves
         if progress is not None:
             progress(done, total)
 
-    return [build_segment(database, part, told) for part in todo]
+    return [build_segment(database, part, count) for part in todo]
 
 
 def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
     number = next_number(database.folder)
-    language = settled_language(database)
+    language = resolve_language(database)
     manifest = Manifest(
         name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=database.meta("embedder") or "",
         spec=database.meta("spec") or "", base_url=database.meta("base_url") or "", dimension=database.dimension(),
@@ -169,8 +168,8 @@ def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
         segments=tuple(segment.name for segment in draft.segments), files={},
     )  # fmt: skip
     (database.folder / "generations").mkdir(exist_ok=True)
-    # First the generation, then the list of what it knows to be dead: after a kill in between, what died is buried
-    # twice, which changes nothing.
+    # Write the generation before forgetting the removals it knows: after a kill in between they are applied twice,
+    # which changes nothing.
     written = write_generation(database.folder, manifest, draft.dead)
     _forget_retired(database)
     sweep(database.folder, KEPT)

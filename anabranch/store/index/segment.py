@@ -1,4 +1,4 @@
-"""One segment: an immutable folder with both indexes of some documents, and whose each row is.
+"""One segment: an immutable folder with both indexes of some documents, and the owner of each row.
 
 ::
 
@@ -24,27 +24,27 @@ from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
 from anabranch.store.index.dense import open_shards
-from anabranch.store.index.mmap_file import mapped
+from anabranch.store.index.mmap_file import map_array
 from anabranch.store.index.postings import Postings
 
-# Raised with any change of the files: an index of another format counts as damaged, and is made anew from the database.
+# Increased with any change of the files: an index of another format counts as damaged and is rebuilt from the database.
 FORMAT = 4
 HEAD = 1 << 18
-"""Bytes of each file that are checked whenever it is opened: whatever says how the rest is to be read is among them."""
+"""Bytes of each file that are checked on opening: they include the header that describes the rest."""
 
 REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
 
 
-def damaged(said: str) -> IndexDamagedError:
-    """Return what is raised of a file that is not what it should be."""
-    return IndexDamagedError(said, hint=REBUILD)
+def damage_error(message: str) -> IndexDamagedError:
+    """Return the error for a damaged file."""
+    return IndexDamagedError(message, hint=REBUILD)
 
 
 class Segment:
     """One opened segment; nothing is read into memory that can be mapped.
 
     Attributes:
-        name: Of its folder.
+        name: Name of its folder.
         ids: Shape (rows,), chunk ids of 16 bytes.
         owners: Shape (rows,), places in `documents`.
         documents: Shape (documents, 3): number, birth, first row; ascending.
@@ -62,15 +62,15 @@ class Segment:
         self.folder = folder
         self.files = read_facts(folder)
         try:
-            self.ids: NDArray[np.bytes_] = mapped(folder / "rows.npy")
-            self.owners: NDArray[np.int32] = mapped(folder / "owners.npy")
-            self.documents: NDArray[np.int64] = mapped(folder / "documents.npy")
+            self.ids: NDArray[np.bytes_] = map_array(folder / "rows.npy")
+            self.owners: NDArray[np.int32] = map_array(folder / "owners.npy")
+            self.documents: NDArray[np.int64] = map_array(folder / "documents.npy")
             self.postings = Postings(folder)
             self.shards = open_shards(folder)
         except (OSError, ValueError, RuntimeError) as error:
-            raise damaged(f"The index segment {folder.name} cannot be opened: {error}") from error
+            raise damage_error(f"The index segment {folder.name} cannot be opened: {error}") from error
         if sum(shard.rows for shard in self.shards) != self.rows:
-            raise damaged(f"The index segment {folder.name} has not as many vectors as rows.")
+            raise damage_error(f"The index segment {folder.name} does not have one vector per row.")
 
     @property
     def rows(self) -> int:
@@ -98,7 +98,7 @@ class Segment:
         return [f"{path} of segment {self.name} is {state}" for path, state in found if state]
 
     def is_whole(self) -> bool:
-        """Tell whether all its files are still there: one that is no longer named by any generation is removed."""
+        """Tell whether all its files exist: a segment that no generation names is removed."""
         return all((self.folder / path).exists() for path in (*self.files, "segment.json"))
 
     def _state(self, path: str, expected: str) -> str:
@@ -109,7 +109,7 @@ class Segment:
 
 
 def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return size and checksum of each file of a segment, having looked at the size and the beginning of each.
+    """Return size and checksum of each file of a segment after checking the size and beginning of each.
 
     Raises:
         IndexDamagedError: A file is missing, has another size or another beginning.
@@ -117,20 +117,20 @@ def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
     try:
         facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
         if facts["format"] != FORMAT:
-            raise damaged(f"The index segment {folder.name} has another format.")
+            raise damage_error(f"The index segment {folder.name} has another format.")
         files: dict[str, dict[str, Any]] = facts["files"]
         for path, expected in files.items():
-            # A file that is cut short and mapped kills the process (SIGBUS) at its first page behind the end.
+            # Reading a mapped file behind its end kills the process (SIGBUS), so check its size.
             if (folder / path).stat().st_size != expected["size"] or _head(folder / path) != expected["head"]:
-                raise damaged(f"The index file {path} of segment {folder.name} is not what was written.")
+                raise damage_error(f"The index file {path} of segment {folder.name} is not what was written.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise damaged(f"The index segment {folder.name} cannot be opened: {error}") from error
+        raise damage_error(f"The index segment {folder.name} cannot be opened: {error}") from error
     return files
 
 
 def seal(folder: Path) -> None:
-    """Write down size and checksum of each file of a finished segment, and force all of it to the disk."""
-    # The list of files comes last: a segment without one was not finished, and is swept.
+    """Write size and checksum of each file of a finished segment, and sync all of it."""
+    # The list of files comes last: a segment without one is unfinished and is swept.
     paths = sorted(path for path in folder.iterdir() if path.is_file())
     files = {path.name: {"size": path.stat().st_size, "sha256": sha256(path), "head": _head(path)} for path in paths}
     (folder / "segment.json").write_text(json.dumps({"format": FORMAT, "files": files}, indent=1), encoding="utf-8")
@@ -141,7 +141,7 @@ def seal(folder: Path) -> None:
 def sync(path: Path) -> None:
     """Force a file or folder to the disk before anything names it."""
     if os.name == "nt" and path.is_dir():
-        return  # Windows does not open folders
+        return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -14,7 +14,7 @@ import numpy as np
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.index.dense import write_shards
 from anabranch.store.index.manifest import segment_home
 from anabranch.store.index.mmap_file import save
@@ -23,11 +23,11 @@ from anabranch.store.index.segment import Segment, seal
 from anabranch.store.records import digest_of, embedded_text
 from anabranch.text.analyzer import analyser
 
-# Rows of text in memory at a time; the whole of a corpus may be larger than it.
+# Rows of text in memory at a time; a corpus may be larger than the memory.
 BLOCK = 500
 
-# In SQLite, CROSS JOIN fixes the order of the tables: documents first, whatever its planner thinks of a corpus that it
-# has no statistics of. In that order the rows come without sorting their text.
+# In SQLite, CROSS JOIN fixes the order of the tables: with documents first, rows come in order without sorting their
+# text.
 _LEAVES = (
     "FROM temp.members m CROSS JOIN documents d ON d.number = m.number "
     "CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2 ORDER BY m.number, c.start"
@@ -38,7 +38,7 @@ class SegmentPart(NamedTuple):
     """Documents that become one segment.
 
     Attributes:
-        numbers: Of the documents, ascending.
+        numbers: Numbers of the documents, ascending.
         leaves: How many they have together.
     """
 
@@ -64,14 +64,15 @@ def parts(database: CorpusDatabase, born: int, most: int) -> Iterator[SegmentPar
         yield SegmentPart(numbers, leaves)
 
 
-def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[int], None] = lambda _: None) -> Segment:
-    """Write a new segment of documents as they are in the database.
+def build_segment(
+    database: CorpusDatabase, part: SegmentPart, progress: Callable[[int], None] = lambda _: None
+) -> Segment:
+    """Write a new segment of documents from the database.
 
     Raises:
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
-    # A name of chance: a number could be that of a segment which a reader has still open, or which a killed run has
-    # left half made.
+    # A random name: a number could be that of a segment that a reader still has open, or of an unfinished one.
     home = segment_home(database.folder, secrets.token_hex(6))
     home.mkdir(parents=True)
     database.connection.execute("CREATE TEMP TABLE IF NOT EXISTS members (number INTEGER PRIMARY KEY)")
@@ -79,7 +80,7 @@ def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[i
     with database.transaction():
         database.connection.executemany("INSERT INTO temp.members VALUES (?)", ((number,) for number in part.numbers))
     rows = _Rows()
-    write_postings(home, _terms(database, rows, told))
+    write_postings(home, _terms(database, rows, progress))
     rows.write(home)
     dimension = database.dimension()
     write_shards(home, _vectors(database, dimension), dimension)
@@ -88,7 +89,7 @@ def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[i
 
 
 class _Rows:
-    """Whose each row is, collected while the terms go by."""
+    """The owner of each row, collected while the terms are read."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
@@ -107,26 +108,25 @@ class _Rows:
         save(home / "documents.npy", np.array(self.documents, dtype=np.int64).reshape(-1, 3))
 
 
-def _terms(database: CorpusDatabase, rows: _Rows, told: Callable[[int], None]) -> Iterator[list[str]]:
-    words = analyser(settled_language(database))
+def _terms(database: CorpusDatabase, rows: _Rows, progress: Callable[[int], None]) -> Iterator[list[str]]:
+    words = analyser(resolve_language(database))
     columns = "d.number, d.born, d.doc_id, d.source, c.chunk_id, c.position, d.title, c.heading, c.text"
     for block in _blocks(database.connection, columns):
         for number, born, doc_id, source, chunk_id, position, title, heading, text in block:
-            # The last moment to find out: from here on the checksums of the index would vouch for text that nobody
-            # wrote.
+            # Check now: later the checksums of the index would vouch for damaged text.
             if chunk_id != digest_of(str(doc_id), f"2/{position}", str(text)):
                 msg = f"A passage of {source!r} is not what was written."
-                hint = f"Take it out and in again: anabranch corpus remove {shlex.quote(str(source))}, then ingest it."
+                hint = f"Replace it: anabranch corpus remove {shlex.quote(str(source))}, then ingest it."
                 raise CorpusDamagedError(msg, hint=hint)
             rows.add(number, born, chunk_id)
             yield words.terms(embedded_text(str(title), str(heading), text))
-        told(len(block))
+        progress(len(block))
 
 
 def _vectors(database: CorpusDatabase, dimension: int) -> Iterator[Vectors]:
     of_leaf = "(SELECT vector FROM vectors v WHERE v.vector_key = c.vector_key AND v.embedder = ?)"
     for block in _blocks(database.connection, of_leaf, database.meta("embedder") or ""):
-        # The length too: a buffer of joined bytes would be cut into vectors that all belong to somebody else.
+        # Check the length, too: one wrong length would shift all vectors of the joined buffer.
         if any(row[0] is None or len(row[0]) != 4 * dimension for row in block):
             msg = "A passage has no vector of the corpus's embedder."
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`, which embeds what is missing.")

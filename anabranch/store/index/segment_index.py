@@ -1,4 +1,4 @@
-"""The index of one generation as a whole: what a query is put to."""
+"""The whole index of one generation, which answers queries."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from anabranch.store.index.bm25 import BM25, Inverted, Mask
 from anabranch.store.index.dense import Shard
 from anabranch.store.index.manifest import Manifest, read_dead, read_manifest, segment_home
 from anabranch.store.index.segment import Segment
-from anabranch.store.index.topk import RankedRows, pooled
+from anabranch.store.index.topk import RankedRows, merge_rankings
 
 Masks = tuple[Mask | None, ...]
 """Which rows of each segment may be seen; None for all of them."""
 
-# Scans are bound by memory and cores: more of them at once than cores would only wait for each other.
+# Scans are bound by memory and cores: more scans than cores would only wait for each other.
 _SCANS = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="anabranch-scan")
 
 
@@ -54,7 +54,7 @@ class Index:
         dead = self._dead[segment.name]
         if allowed is not None:
             documents = np.isin(segment.documents[:, 0], allowed)
-            # Without a mask a search is a plain scan, which is quicker.
+            # A search without a mask is quicker.
             if documents.all():
                 return self._mask(segment, None)
             mask = documents[segment.owners]
@@ -83,7 +83,7 @@ class Index:
         if vectors.shape[1:] != (dimension,):
             msg = f"The corpus has vectors of length {dimension}, the question {vectors.shape[1:]!r}."
             raise EmbedderMismatchError(msg, hint="Embed the corpus again: anabranch corpus rebuild --embedder ...")
-        # FAISS reads the memory behind the array, and takes no other layout.
+        # FAISS reads raw memory, and accepts no other layout.
         queries = np.ascontiguousarray(vectors, dtype=np.float32)
         todo = [
             (shard, first, None if mask is None else mask[shard.first : shard.first + shard.rows])
@@ -95,9 +95,9 @@ class Index:
             shard, first, mask = each
             return [RankedRows(found.rows + first, found.scores) for found in shard.search(queries, k, mask)]
 
-        # A single scan needs no other thread; a search has one already.
+        # A single scan stays in the thread of its search.
         found = [scan(each) for each in todo] if len(todo) == 1 else list(_SCANS.map(scan, todo))
-        return [pooled(parts, k) for parts in zip(*found, strict=True)]
+        return [merge_rankings(parts, k) for parts in zip(*found, strict=True)]
 
     def vectors(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the vectors of these rows, shape (rows, dimension)."""
@@ -123,7 +123,7 @@ class Index:
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         """Return the chunk ids of rows that are alive."""
-        # Filled segment by segment, because a look at single rows of a mapped file is slow.
+        # Filled segment by segment, because reading single rows of a mapped file is slow.
         names = np.empty(len(rows), dtype="S16")
         for segment, first in zip(self.segments, self._firsts, strict=False):
             inside = (rows >= first) & (rows < first + segment.rows)
@@ -136,6 +136,6 @@ class Index:
         return [problem for segment in self.segments for problem in segment.damage()]
 
 
-def seen(masks: Sequence[Mask | None]) -> bool:
+def allows_any(masks: Sequence[Mask | None]) -> bool:
     """Tell whether any row may be seen."""
     return any(mask is None or bool(mask.any()) for mask in masks)

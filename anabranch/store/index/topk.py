@@ -1,4 +1,4 @@
-"""Picks the best rows of a search, always the same ones."""
+"""Picks the best rows of a search, deterministically."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ class RankedRows(NamedTuple):
     scores: NDArray[np.float64]
 
 
-def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> RankedRows:
+def pick_best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> RankedRows:
     """Return the `k` best of `rows` (ascending), ties in favour of the smaller row."""
     if len(rows) > 4 * _SAMPLE and 0 < k <= _SAMPLE:
-        # At least k scores are as high as the k-th of a sample, so nothing below it can be among the best: of 131,072
+        # At least k scores are as high as the k-th of a sample, so no lower score can be among the best: of 131,072
         # rows the selection takes 0.2 ms instead of 1.2.
         sample = np.partition(scores[:: len(rows) // _SAMPLE], -k)
         kept = np.flatnonzero(scores >= sample[-k])
         rows, scores = rows[kept], scores[kept]
     if len(rows) > k:
-        # Partition and not sort: of a million scores only the best are put in order.
+        # Partition first: of a million scores only the best are sorted.
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k] if k > 0 else np.inf
         above = np.flatnonzero(scores > threshold)
         level = np.flatnonzero(scores == threshold)[: max(0, k - len(above))]
         chosen = np.concatenate([above, level])
         rows, scores = rows[chosen], scores[chosen]
-    # Ties by row: the same question has to find the same passages in the same order, or checkpoints and tests differ.
+    # Break ties by row: the same question must find the same passages in the same order.
     order = np.lexsort((rows, -scores))
     return RankedRows(rows[order].astype(np.int64), scores[order].astype(np.float64))
 
 
-def pooled(parts: Sequence[RankedRows], k: int) -> RankedRows:
+def merge_rankings(parts: Sequence[RankedRows], k: int) -> RankedRows:
     """Return the `k` best of several rankings of different rows."""
     if not parts:
         return RankedRows(np.zeros(0, np.int64), np.zeros(0, np.float64))

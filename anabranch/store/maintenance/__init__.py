@@ -1,4 +1,4 @@
-"""Care of a corpus: what is in it, whether it is sound, making its indexes anew, removing documents."""
+"""Maintenance of a corpus: listing, verifying and rebuilding it, and removing documents."""
 
 from __future__ import annotations
 

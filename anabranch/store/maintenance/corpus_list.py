@@ -1,4 +1,4 @@
-"""What a corpus holds; of a folder or a database without opening it for searches, and nothing is written to it."""
+"""Lists what a corpus holds, without opening it for searches or writing to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes anew what is made from the documents of a corpus: missing vectors, and its indexes, as small as can be."""
+"""Rebuilds what is derived from the documents of a corpus: missing vectors, and its indexes, as small as possible."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import partial
 
 from anabranch.errors import CorpusEmptyError, SettingsError
 from anabranch.models.embedder import Embedder
-from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
+from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
 from anabranch.store.corpus_address import StrPath, shown_address
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import must_exist
+from anabranch.store.corpus_folder import require_corpus
 from anabranch.store.corpus_snapshot import Overview
 from anabranch.store.index.manifest import Manifest, sweep
 from anabranch.store.index.publisher import publish
 from anabranch.store.maintenance.corpus_list import overview
 from anabranch.store.records import embedded_text
-from anabranch.store.stored_document import dimension_of_most, is_vector
+from anabranch.store.stored_document import find_dimension, is_vector
 from anabranch.store.stores import rebuilding_store
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch.store.writer_protocol import Progress, silent
 from anabranch.text.amounts import without_amounts
 
-# Kept batch by batch: a hosted embedder that fails in the middle has been paid for what is done.
+# Stored batch by batch: a hosted embedder may fail in the middle, and finished vectors are paid for.
 BATCH = 128
 
 _log = logging.getLogger(__name__)
@@ -38,16 +38,16 @@ def rebuild(
     wait: float = 0.0,
     progress: Progress = silent,
 ) -> Manifest:
-    """Make the indexes anew from the database; with `embedder`, embed every passage with another one first.
+    """Rebuild the indexes from the database; with `embedder`, embed every passage with it first.
 
-    Nothing that was removed is in any file of the corpus afterwards, and room that nothing needs is given back.
+    Afterwards no file of the corpus holds removed content, and unused disk space is freed.
 
     Args:
         corpus: The corpus.
-        embedder: How to embed; None for what the corpus was made with.
+        embedder: The new embedder; None for that of the corpus.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         wait: Seconds to wait for another writer.
-        progress: Told how far it is.
+        progress: Called with the progress.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
@@ -55,27 +55,27 @@ def rebuild(
         CorpusLockedError: Another process is writing.
         CorpusDamagedError: A document is not whole, or the database is damaged.
     """
-    folder = must_exist(corpus)
-    with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
-        # SQLite's own indexes are derived, too; where a page itself is damaged, this is the error that says so.
+    folder = require_corpus(corpus)
+    with hold_write_lock(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
+        # SQLite's own indexes are derived, too; a damaged page raises here.
         database.connection.execute("REINDEX")
-        spec = settled_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
+        spec = resolve_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
         url = base_url or (database.meta("base_url") if embedder is None else None) or None
         model = load_embedder(spec, url)
         _forget_bad(database, model.name)
         _embed_missing(database, model, progress)
         with database.transaction() as changing:
-            # Counted as a change only then: an index that is open goes on being right where the vectors are the same.
+            # Only another embedder counts as a change: with the same vectors, open indexes stay valid.
             if database.meta("embedder") != model.name:
                 changing()
             database.set_meta("embedder", model.name)
             database.set_meta("spec", spec)
             database.set_meta("base_url", url or "")
         manifest = publish(database, anew=True, progress=partial(progress, "index"))
-        # The former index holds words and vectors of what was removed since: it goes at once, not with the next change.
+        # The former index holds words and vectors of removed documents: remove it now, not with the next change.
         sweep(folder, 1)
         database.forget_unused(everything=True)
-        _give_room_back(database)
+        _compact(database)
     if manifest is None:
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
@@ -83,7 +83,7 @@ def rebuild(
 
 
 def renew(corpus: StrPath, *, embedder: str | None, base_url: str | None, wait: float, progress: Progress) -> Overview:
-    """Make anew what is made from documents, wherever the corpus is, as `rebuild` does for a folder.
+    """Rebuild a corpus in any store, as `rebuild` does for a folder.
 
     Raises:
         SettingsError: Another embedder is asked for, and the corpus is in a database.
@@ -93,7 +93,7 @@ def renew(corpus: StrPath, *, embedder: str | None, base_url: str | None, wait: 
     if store is None:
         rebuild(corpus, embedder=embedder, base_url=base_url, wait=wait, progress=progress)
     elif embedder or base_url:
-        msg = f"The passages of {shown_address(corpus)} cannot be embedded with another embedder where they are."
+        msg = f"The passages of {shown_address(corpus)} cannot be embedded again in place."
         hint = "Export it without vectors and import that into another corpus: anabranch corpus import --embedder NAME"
         raise SettingsError(msg, hint=hint)
     else:
@@ -102,25 +102,26 @@ def renew(corpus: StrPath, *, embedder: str | None, base_url: str | None, wait: 
 
 
 def _forget_bad(database: CorpusDatabase, embedder: str) -> None:
-    """Drop what is no vector of this embedder, so that its passages are embedded again."""
-    dimension = dimension_of_most(database.connection, embedder)
+    """Drop invalid vectors, so that their passages are embedded again."""
+    dimension = find_dimension(database.connection, embedder)
     rows = database.connection.execute("SELECT vector_key, vector FROM vectors WHERE embedder = ?", (embedder,))
     bad = [(key, embedder) for key, vector in rows if not is_vector(vector, dimension)]
     with database.transaction():
         database.connection.executemany("DELETE FROM vectors WHERE vector_key = ? AND embedder = ?", bad)
 
 
-def _give_room_back(database: CorpusDatabase) -> None:
+def _compact(database: CorpusDatabase) -> None:
     try:
         database.connection.execute("VACUUM")
     except sqlite3.OperationalError as error:
-        # It writes a second copy of the database. Without room for that the corpus is sound and as large as before.
-        _log.warning("The room of what was removed was not given back: %s", error)
+        # VACUUM writes a second copy of the database. Without room for that, the corpus stays valid and as large as
+        # before.
+        _log.warning("The database file could not be compacted: %s", error)
     database.empty_log()
 
 
 def _embed_missing(database: CorpusDatabase, model: Embedder, progress: Progress) -> None:
-    """Embed what has no vector of this embedder yet; kept batch by batch, so that a second try goes on from there."""
+    """Embed passages without a vector, stored batch by batch, so that a second try continues."""
     without = (
         "FROM chunks c JOIN documents d USING (doc_id) LEFT JOIN vectors v "
         "ON v.vector_key = c.vector_key AND v.embedder = ? WHERE c.level = 2 AND v.vector_key IS NULL"

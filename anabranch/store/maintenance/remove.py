@@ -1,4 +1,4 @@
-"""Takes documents out of a corpus by name."""
+"""Removes documents from a corpus by name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from anabranch.store.writer_protocol import CorpusWriter
 def remove(corpus: StrPath, sources: str | Sequence[str], *, wait: float = 0.0) -> int:
     """Remove documents; return how many there were.
 
-    No search finds them any more, and their text and vectors are gone from the database, which a folder's overwrites.
-    The index files of a folder keep their vectors and single words until they are merged, at the latest by `rebuild`.
+    No search finds them any more, and their text and vectors are gone from the database, which a folder's database
+    overwrites. The index files of a folder keep their vectors and single words until they are merged, at the latest by
+    `rebuild`.
 
     Args:
         corpus: The corpus.
@@ -27,17 +28,17 @@ def remove(corpus: StrPath, sources: str | Sequence[str], *, wait: float = 0.0) 
         CorpusLockedError: Another process is writing.
     """
     sources = [sources] if isinstance(sources, str) else sources
-    with open_snapshot(corpus):  # a writer would make a corpus where there is none
+    with open_snapshot(corpus):  # a writer would create a missing corpus
         pass
     with open_writer(corpus, wait=wait) as writer:
-        # All names are looked up before anything is removed: a mistyped one must not leave half of it done.
-        doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(writer, source)))
+        # Look up all names before removing anything: a mistyped one must remove nothing.
+        doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _find_named(writer, source)))
         removed = writer.remove_documents(doomed)
         writer.publish()
         return removed
 
 
-def _named(writer: CorpusWriter, source: str) -> list[str]:
+def _find_named(writer: CorpusWriter, source: str) -> list[str]:
     if found := writer.named(source):
         return found
     raise UserError(f"No document has the source {source!r}.", hint="`anabranch corpus stats` lists the sources.")

@@ -1,4 +1,4 @@
-"""Looks through a whole corpus and says what is wrong with it; changes nothing."""
+"""Checks a whole corpus and reports what is wrong with it; changes nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from anabranch.store.stores import open_snapshot
 from anabranch.store.writer_protocol import Progress, silent
 
 REMEDIES: dict[FindingKind, str] = {
-    "index": "Make anew what is made from the documents: anabranch corpus rebuild.",
-    "document": "Take what is not whole out and in again: anabranch corpus remove SOURCE, then ingest its folder.",
+    "index": "Rebuild the index and the vectors: anabranch corpus rebuild.",
+    "document": "Replace damaged documents: anabranch corpus remove SOURCE, then ingest their folder.",
     "database": SAVE,
 }
 """What to do about each kind of finding, the mildest first."""
@@ -28,7 +28,7 @@ def verify(corpus: StrPath) -> list[str]:
 
 
 def examine(corpus: StrPath, progress: Progress = silent) -> list[Finding]:
-    """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
+    """Check a corpus. Nothing is changed, and others may read and write meanwhile.
 
     Checked: that every document is exactly what was written and has its vectors, that the index is one of these
     documents, and what each kind of store adds (`anabranch.store.local_verify`, for a folder).
@@ -41,7 +41,7 @@ def examine(corpus: StrPath, progress: Progress = silent) -> list[Finding]:
         with open_snapshot(corpus) as snapshot:
             return list(snapshot.findings(progress))
     except CorpusDamagedError as error:
-        # A version that is another one has no cause; it is for the caller to hear of, and no damage.
+        # Another version has no cause; the caller must hear of it, for it is no damage.
         if error.__cause__ is None:
             raise
         return [Finding("database", error.message)]

@@ -56,7 +56,7 @@ DOCUMENTS: tuple[Document, ...] = (
 )
 
 
-def settle(writer: CorpusWriter) -> None:
+def keep_facts(writer: CorpusWriter) -> None:
     """Keep the facts that an ingest keeps of a new corpus."""
     facts = {"embedder": load_embedder(DEFAULT_EMBEDDER).name, "spec": DEFAULT_EMBEDDER, "language": "english"}
     writer.keep_meta({**facts, "sizes": json.dumps(DEFAULT_SIZES)})
@@ -90,7 +90,7 @@ class FilledStore:
     def store(cls, address: str) -> CorpusReader:
         """Return the corpus."""
         with open_writer(address) as writer:
-            settle(writer)
+            keep_facts(writer)
             take_in(writer, {f"/{document.source}": [document] for document in DOCUMENTS})
             writer.publish()
         return asyncio.run(open_corpus(address))

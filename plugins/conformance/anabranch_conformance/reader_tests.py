@@ -106,7 +106,7 @@ class ReaderTests(FilledStore):
 
     @pytest.mark.parametrize("arm", ARMS)
     @pytest.mark.parametrize(
-        ("access", "seen"),
+        ("access", "expected"),
         [
             ((), set()),
             (("board",), {"pay", "keys", "copy-a"}),
@@ -118,14 +118,14 @@ class ReaderTests(FilledStore):
         ],
     )
     async def test_access_tags_decide_what_a_search_sees(
-        self, store: CorpusReader, arm: Arm, access: tuple[str, ...], seen: set[str]
+        self, store: CorpusReader, arm: Arm, access: tuple[str, ...], expected: set[str]
     ) -> None:
         scope = Scope(access=access)
         queries = ["the miller earns 4711 a year", "key of the weir", "low water on Tuesday"]
         lists = await store.search(arm, queries, 10_000, scope)
         restricted = {"pay", "keys", "copy-a", "copy-b"}
         found = {key for ranked in lists for key in await keys(store, ranked["ids"])}
-        assert found & restricted == seen
+        assert found & restricted == expected
 
     async def test_two_restricted_copies_of_a_text_stay_apart(self, store: CorpusReader) -> None:
         for tag, own in (("board", "copy-a"), ("staff", "copy-b")):

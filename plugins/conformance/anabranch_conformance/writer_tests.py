@@ -13,7 +13,7 @@ from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.records import content_digest, digest_of
 from anabranch.store.stores import open_corpus, open_writer
 from anabranch.store.writer_protocol import CorpusWriter
-from anabranch_conformance.corpus_contents import EVERYTHING, keys, note, settle, take_in
+from anabranch_conformance.corpus_contents import EVERYTHING, keep_facts, keys, note, take_in
 
 WEIR = note("weir", "The weir", "The weir was built in 1848.")
 MILL = note("mill", "The mill", "The mill grinds corn.")
@@ -24,7 +24,7 @@ def reader(address: str) -> CorpusReader:
     return asyncio.run(open_corpus(address))
 
 
-def found(store: CorpusReader, query: str, scope: Scope = EVERYTHING) -> set[str]:
+def find_keys(store: CorpusReader, query: str, scope: Scope = EVERYTHING) -> set[str]:
     """Return the keys of the documents that BM25 finds."""
 
     async def search() -> set[str]:
@@ -46,7 +46,7 @@ class WriterTests:
     def writer(self, address: str) -> Iterator[CorpusWriter]:
         """Hold the one writer."""
         with open_writer(address) as writer:
-            settle(writer)
+            keep_facts(writer)
             take_in(writer, {"/notes": [WEIR, MILL]})
             writer.publish()
             yield writer
@@ -56,7 +56,7 @@ class WriterTests:
             assert writer.is_empty()
             assert writer.dimension() == 0
             assert (writer.meta("embedder"), writer.file("/notes"), list(writer.files())) == (None, None, [])
-            settle(writer)
+            keep_facts(writer)
             writer.publish()
         with pytest.raises(CorpusEmptyError):
             reader(address)
@@ -80,11 +80,11 @@ class WriterTests:
         assert writer.holds(doc_id, content_digest(WEIR), "/notes")
         assert not writer.holds(doc_id, content_digest(MILL), "/notes")
         assert not writer.holds(doc_id, content_digest(WEIR), "/others")
-        assert found(reader(address), "weir") == {"weir"}
+        assert find_keys(reader(address), "weir") == {"weir"}
 
     def test_facts_outlive_the_writer(self, address: str) -> None:
         with open_writer(address) as writer:
-            settle(writer)
+            keep_facts(writer)
             writer.keep_meta({"base_url": "http://127.0.0.1"})
         with open_writer(address) as writer:
             assert (writer.meta("base_url"), writer.meta("language")) == ("http://127.0.0.1", "english")
@@ -103,9 +103,9 @@ class WriterTests:
     def test_what_a_file_does_not_hold_any_more_is_removed(self, address: str, writer: CorpusWriter) -> None:
         before = reader(address)
         assert take_in(writer, {"/notes": [MILL]}).removed == {"/notes": 1}
-        assert found(before, "weir") == set()  # at once, also to who opened it before
+        assert find_keys(before, "weir") == set()  # at once, also to who opened it before
         writer.publish()
-        assert (found(reader(address), "weir"), found(reader(address), "mill")) == (set(), {"mill"})
+        assert (find_keys(reader(address), "weir"), find_keys(reader(address), "mill")) == (set(), {"mill"})
 
     def test_of_a_file_that_was_not_read_to_its_end_nothing_is_removed(self, writer: CorpusWriter) -> None:
         (record,) = writer.files()
@@ -120,15 +120,15 @@ class WriterTests:
         take_in(writer, {"/notes": [other, MILL]})
         writer.publish()
         store = reader(address)
-        assert found(store, "1901") == {"weir"}
-        assert found(store, "1901", Scope()) == set()
-        assert found(store, "1848") == set()
+        assert find_keys(store, "1901") == {"weir"}
+        assert find_keys(store, "1901", Scope()) == set()
+        assert find_keys(store, "1848") == set()
 
     def test_tags_count_at_once(self, address: str, writer: CorpusWriter) -> None:
         before = reader(address)
-        assert found(before, "weir", Scope()) == {"weir"}
+        assert find_keys(before, "weir", Scope()) == {"weir"}
         take_in(writer, {"/notes": [note("weir", "The weir", "The weir was built in 1848.", ["board"]), MILL]})
-        assert found(before, "weir", Scope()) == set()
+        assert find_keys(before, "weir", Scope()) == set()
 
     def test_the_tags_of_a_file_are_those_of_its_documents_as_well(self, writer: CorpusWriter) -> None:
         assert writer.tags("/notes") == frozenset()
@@ -144,7 +144,7 @@ class WriterTests:
         assert writer.remove_file("/nobody") == 0
         assert [file.path for file in writer.files()] == ["/pike"]
         writer.publish()
-        assert (found(reader(address), "weir"), found(reader(address), "pike")) == (set(), {"pike"})
+        assert (find_keys(reader(address), "weir"), find_keys(reader(address), "pike")) == (set(), {"pike"})
 
     def test_documents_have_the_names_that_people_give_them(self, writer: CorpusWriter) -> None:
         take_in(writer, {"/pike": [note("pike", "Pike", "The pike hunts.")]})
@@ -158,9 +158,9 @@ class WriterTests:
     def test_documents_are_removed_and_their_file_is_read_again(self, address: str, writer: CorpusWriter) -> None:
         before = reader(address)
         assert writer.remove_documents([digest_of(WEIR.source), digest_of("nobody")]) == 1
-        assert found(before, "weir") == set()  # at once
+        assert find_keys(before, "weir") == set()  # at once
         writer.publish()
-        assert (found(reader(address), "weir"), found(reader(address), "mill")) == (set(), {"mill"})
+        assert (find_keys(reader(address), "weir"), find_keys(reader(address), "mill")) == (set(), {"mill"})
         record = writer.file("/notes")
         assert record is not None
         assert record.sha256 == ""
@@ -173,7 +173,7 @@ class WriterTests:
         take_in(writer, {"/pike": [note("pike", "Pike", "The pike hunts.")]})
         writer.publish(quick=True)
         assert reader(address).generation > first.generation
-        assert found(reader(address), "pike") == {"pike"}
+        assert find_keys(reader(address), "pike") == {"pike"}
 
     @pytest.mark.usefixtures("writer")
     def test_there_is_one_writer(self, address: str) -> None:

@@ -13,10 +13,10 @@ def publish(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="s3://BUCKET/PREFIX, or a folder.")],
     *,
     corpus: CorpusOption = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Send every file: some that are there are damaged.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Send every file again, to replace damaged ones.")] = False,
     wait: WaitOption = 0.0,
 ) -> None:
-    """Publish a corpus for other machines to read, with --corpus TARGET; sends what has changed since the last time.
+    """Publish a corpus, which other machines read with --corpus TARGET; only changes are sent.
 
     [bold]Example:[/]  anabranch corpus publish s3://our-bucket/notes --corpus ~/corpora/notes
     """
@@ -37,10 +37,10 @@ def export(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - for the screen.")
     ] = "-",
     vectors: Annotated[
-        bool, typer.Option("--vectors", help="Write the vectors, too, so that an import embeds nothing.")
+        bool, typer.Option("--vectors", help="Also write the vectors, so that an import embeds nothing.")
     ] = False,
 ) -> None:
-    """Write a corpus as lines of JSON; of a damaged one, every document that is whole, and exit code 1.
+    """Write a corpus as lines of JSON. From a damaged corpus, write every intact document; exit code 1.
 
     [bold]Examples:[/]
 
@@ -48,9 +48,9 @@ def export(
 
     anabranch corpus export | gzip > work.jsonl.gz
     """
-    from anabranch_copies.export.export_view import export_shown
+    from anabranch_copies.export.export_view import run_export
 
-    raise typer.Exit(export_shown(_address(corpus), output, vectors=vectors))
+    raise typer.Exit(run_export(_address(corpus), output, vectors=vectors))
 
 
 def import_(
@@ -64,7 +64,7 @@ def import_(
     wait: WaitOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Take an exported corpus into a corpus, new or not; exit code 1 if a line could not be taken in.
+    """Import an exported corpus into a new or existing one; exit code 1 if a line could not be imported.
 
     A document that the corpus has under the same name is replaced.
 
@@ -74,29 +74,29 @@ def import_(
 
     gunzip -c work.jsonl.gz | anabranch corpus import -
     """
-    from anabranch_copies.export.export_view import import_shown
+    from anabranch_copies.export.export_view import run_import
 
     raise typer.Exit(
-        import_shown(file, _address(corpus), embedder=embedder, base_url=base_url, wait=wait, as_json=as_json)
+        run_import(file, _address(corpus), embedder=embedder, base_url=base_url, wait=wait, as_json=as_json)
     )
 
 
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="Folder or address of the corpus to copy.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="Where there is none yet, or a copy that was begun.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="A place without a corpus, or with an unfinished copy.")],
     *,
     wait: WaitOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy a corpus to another store and check every passage of it; exit code 1 if something differs.
+    """Copy a corpus to another store and compare every passage; exit code 1 if something differs.
 
-    Nothing is embedded. A copy that was interrupted goes on where it was, if you run it again.
+    Nothing is embedded. Run the command again to continue an interrupted copy.
 
     [bold]Example:[/]  anabranch corpus copy ~/corpora/notes 'postgresql://anna@db.example.org/documents#notes'
     """
-    from anabranch_copies.export.copy_view import copy_shown
+    from anabranch_copies.export.copy_view import run_copy
 
-    raise typer.Exit(copy_shown(source, target, wait=wait, as_json=as_json))
+    raise typer.Exit(run_copy(source, target, wait=wait, as_json=as_json))
 
 
 def _address(given: str | None) -> str:

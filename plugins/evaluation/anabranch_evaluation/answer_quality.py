@@ -1,6 +1,6 @@
-"""What became of questions that were answered: is the answer in what is shown, how long is that, is it said to be weak.
+"""Measures answers: whether they hold the known answer, how long they are, and whether they are marked as weak.
 
-How well a confidence tells what to answer is the area under the ROC curve.
+The area under the ROC curve tells how well the confidence separates answerable questions from others.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from typing import Literal
 from anabranch_evaluation.queries import Gold, contains, overlap
 
 QuestionKind = Literal["own", "marked", "elsewhere", "removed"]
-"""Whose question it is: the documents answer it; they do not, as is known; it is another collection's; the documents
+"""Kind of a question: the documents answer it; they are known not to; it belongs to another collection; the documents
 that answer it were left out of the search."""
 
 KINDS: tuple[QuestionKind, ...] = ("own", "marked", "elsewhere", "removed")
 
-# Share of the reference sentences' words that makes an answer count as one.
+# Share of the reference sentences' words from which a text counts as the answer.
 HELD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """One answer, as it left the graph.
+    """One answer of the graph.
 
     Attributes:
-        text: Without its markers, or the passages that it shows; empty where nothing was found.
-        passages: What it was written from.
-        best: The best leaf of these alone.
-        is_weak: Whether the evidence is said to be weak.
-        confidence: In the evidence, 0 to 1.
-        features: What that was made of, by name.
+        text: The answer without markers, or the passages shown; empty where nothing was found.
+        passages: Text of the passages that it was written from.
+        best: Text of the best leaf.
+        is_weak: Whether the answer says that the evidence is weak.
+        confidence: Confidence in the evidence, 0 to 1.
+        features: Parts of that confidence by name.
     """
 
     text: str
@@ -45,16 +45,16 @@ class WrittenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question.
+    """The result of one question.
 
     Attributes:
         question: Its id.
-        kind: Whose it is.
-        written: What was answered.
-        holds: Whether the answer is in it; None where nothing is known to compare with.
-        reachable: Whether it is in the passages.
-        first: Whether it is in the best leaf alone.
-        recall: Share of the words of the reference sentences that it has; None without such sentences.
+        kind: Its kind.
+        written: The answer.
+        holds: Whether the answer holds the known one; None where none is known.
+        reachable: Whether the passages hold the known answer.
+        first: Whether the best leaf holds it.
+        recall: Share of the reference sentences' words in the answer; None without such sentences.
     """
 
     question: str
@@ -67,40 +67,38 @@ class Outcome:
 
 
 def outcome_of(question: str, kind: QuestionKind, written: WrittenAnswer, gold: Gold) -> Outcome:
-    """Hold an answer against what is known; of a question that has no answer nothing is."""
-    # Gold is known of own questions alone: the others have no answer here, whatever was written.
+    """Compare an answer with the known one."""
+    # Only own questions are compared: the others have no answer here.
     if kind != "own" or not gold.is_comparable:
         return Outcome(question, kind, written)
     return Outcome(
         question=question,
         kind=kind,
         written=written,
-        holds=_holds(written.text, gold),
-        reachable=_holds(written.passages, gold),
-        first=_holds(written.best, gold),
+        holds=_holds_answer(written.text, gold),
+        reachable=_holds_answer(written.passages, gold),
+        first=_holds_answer(written.best, gold),
         recall=overlap(written.text, gold.references).recall if gold.references else None,
     )
 
 
-def _holds(text: str, gold: Gold) -> bool:
-    # Where a short answer or a pattern is known it decides alone: sentences that share half of their words may say the
-    # opposite.
+def _holds_answer(text: str, gold: Gold) -> bool:
+    # A short answer or a pattern decides alone, because sentences that share half of their words may say the opposite.
     found = contains(text, gold)
     return overlap(text, gold.references).recall >= HELD if found is None else found
 
 
 def measures_of(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
-    """Return what is measured of the questions of one collection, by name; None where nothing could be compared.
+    """Return the measures of one collection by name; None where nothing could be compared.
 
-    Of the questions that its documents answer and that have something to compare with (`compared` of them): the shares
-    where what is shown holds the answer (`contains`), where the best leaf alone does (`first`: what a longer answer has
-    to beat), and where the passages do (`reachable`: the most that could be); `recall`, and `chars`, the length. Of
-    each kind of questions: how many were asked, of what share the evidence is said to be weak, and how often an own one
-    has more confidence.
+    Over the answerable questions with a known answer (`compared` of them): the shares where the answer holds it
+    (`contains`), where the best leaf does (`first`, which a longer answer has to beat), and where the passages do
+    (`reachable`, the upper bound); `recall`; and `chars`, the length. Over each kind of questions: how many were asked,
+    for what share the evidence is marked as weak, and how often an own question has more confidence.
     """
     own = [each for each in outcomes if each.kind == "own" and each.holds is not None]
     values = {
-        # As a figure of its own: of how many questions a share is says how much it means.
+        # The number of questions shows how much the shares mean.
         "compared": float(len(own)),
         "contains": _mean(own, lambda each: each.holds),
         "first": _mean(own, lambda each: each.first),
@@ -113,7 +111,7 @@ def measures_of(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
     for kind, rows in by_kind.items():
         values[f"asked_{kind}"] = float(len(rows))
         values[f"weak_{kind}"] = _mean(rows, lambda each: each.written.is_weak)
-        # An own question against itself is no better than chance, by definition.
+        # Own questions against themselves would give chance, by definition.
         if kind != "own":
             values[f"auc_{kind}"] = auc(sure["own"], sure[kind])
     return values
@@ -125,13 +123,13 @@ def _mean(outcomes: Sequence[Outcome], value: Callable[[Outcome], float | None])
 
 
 def auc(higher: Sequence[float], lower: Sequence[float]) -> float | None:
-    """Return how often a score of the first kind is above one of the second, ties as half; None without both.
+    """Return how often a score of the first kind is above one of the second, ties as half; None if one is empty.
 
     That is the area under the ROC curve (Hanley and McNeil 1982).
     """
     if not higher or not lower:
         return None
     below = sorted(lower)
-    # Twice the number of the others that it is above, and those it is level with once.
+    # Counts each lower score twice, and each equal one once.
     twice = sum(bisect_left(below, score) + bisect_right(below, score) for score in higher)
     return twice / (2 * len(higher) * len(lower))

@@ -1,4 +1,4 @@
-"""The report of a table of answers: is the answer in what is shown, and is it said where the evidence is weak."""
+"""The report of a table of answers: whether they hold the known answer, and whether weak evidence is marked."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from anabranch_evaluation.answer_quality import Outcome, QuestionKind, measures_of
-from anabranch_evaluation.eval_report import EvalReport, ReportTable, checked, checks_json, checks_table, number
+from anabranch_evaluation.eval_report import EvalReport, ReportTable, check_cases, checks_json, checks_table, number
 from anabranch_evaluation.score_tables import AnswerTable
 
 MeasuredValues = Mapping[str, Mapping[str, float | None]]
-"""What was measured, by name, of each collection."""
+"""Measures by name, by collection."""
 
 SHARES = ("contains", "first", "reachable", "recall")
-TOLD: dict[QuestionKind, str] = {"marked": "no answer", "elsewhere": "of others", "removed": "answer removed"}
+HEADINGS: dict[QuestionKind, str] = {"marked": "no answer", "elsewhere": "of others", "removed": "answer removed"}
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerCollection:
-    """What became of the questions asked of one collection.
+    """The results of one collection.
 
     Attributes:
-        outcomes: Of its questions.
-        remarks: What was left out.
+        outcomes: Results of its questions.
+        remarks: Notes on what was left out.
     """
 
     name: str
@@ -31,12 +31,10 @@ class AnswerCollection:
     remarks: tuple[str, ...] = ()
 
 
-def answers_reported(
-    table: AnswerTable, collections: Sequence[AnswerCollection], absent: tuple[str, ...]
-) -> EvalReport:
-    """Put a report together."""
+def report_answers(table: AnswerTable, collections: Sequence[AnswerCollection], absent: tuple[str, ...]) -> EvalReport:
+    """Make the report."""
     values = {each.name: measures_of(each.outcomes) for each in collections}
-    checks = checked(table, {(each.name,): values[each.name] for each in collections}, absent)
+    checks = check_cases(table, {(each.name,): values[each.name] for each in collections}, absent)
     tables = (
         _quality(values),
         _caution(values),
@@ -53,7 +51,7 @@ def answers_reported(
 
 
 def _questions_json(collections: Sequence[AnswerCollection]) -> Iterator[dict[str, Any]]:
-    """Yield a row per question: what was answered, and what came of it."""
+    """Yield a row per question: its answer and its measures."""
     for each in collections:
         for outcome in each.outcomes:
             yield {"collection": each.name, **asdict(outcome)}
@@ -81,7 +79,7 @@ def _caution(values: MeasuredValues) -> ReportTable:
     rows = [
         (
             name, f"{found['asked_own']:.0f}", number(found["weak_own"]),
-            *(cell for kind in TOLD for cell in _kind(found, kind)),
+            *(cell for kind in HEADINGS for cell in _kind(found, kind)),
         )
         for name, found in values.items()
     ]  # fmt: skip
@@ -91,7 +89,7 @@ def _caution(values: MeasuredValues) -> ReportTable:
         "known to have none in the documents, `of others` are questions of other collections, and `answer removed` are "
         "own ones asked without the documents that answer them. AUC: how often an own question has more confidence "
         "than one of these.",
-        ("collection", "own", "weak", *(f"{TOLD[kind]}: {what}" for kind in TOLD for what in ("weak", "AUC"))),
+        ("collection", "own", "weak", *(f"{HEADINGS[kind]}: {what}" for kind in HEADINGS for what in ("weak", "AUC"))),
         rows,
     )
 

@@ -1,9 +1,9 @@
 """Test collections: folders of documents, queries, and judgements of which documents answer which query.
 
-In BEIR's form that is `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`; else the documents as they are, and
-`questions.jsonl`, which says by regular expressions what the evidence is.
-Judgements and texts come from different hands and seldom fit perfectly. What cannot be used is left out and counted in
-a remark; only where nothing is left is it an error.
+BEIR's form is `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`; the other form is documents as they are, and
+`questions.jsonl`, which describes the evidence by regular expressions.
+Judgements and texts seldom fit perfectly. Unusable ones are left out and counted in a remark; it is an error only if
+nothing is left.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from anabranch.errors import CollectionError
 from anabranch.text.normalization import clean
-from anabranch_evaluation.evidence_patterns import judged
+from anabranch_evaluation.evidence_patterns import judge_passages
 from anabranch_evaluation.qrels import Qrels, find_qrels, read_qrels
 from anabranch_evaluation.queries import Gold, read_gold, read_named_documents, read_queries
 
@@ -30,15 +30,15 @@ class Collection:
     """Queries and their judgements, and where the documents are.
 
     Attributes:
-        name: How tables and reports call it.
-        folder: Where it was read from.
+        name: Its name in tables and reports.
+        folder: The folder that it was read from.
         corpus: The file of its documents; None where they are in a corpus already.
-        queries: Text by id, of the queries that count: those with a relevant document.
+        queries: Text by id of the queries with a relevant document.
         qrels: Judgements of those queries.
-        remarks: What was left out, for people.
+        remarks: Notes on what was left out.
         documents: The files of its documents, where they are not in one file.
-        evidence: What is known of the answers, where that takes the place of judgements: then `qrels` are of passages,
-            and empty until a corpus is there to look into.
+        evidence: Known answers by query, if they replace judgements: then `qrels` judge passages, and are empty until
+            a corpus is searched for them.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Collection:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """What its corpus is made of; nothing where the documents are in a corpus already."""
+        """The files of its documents; empty where they are in a corpus already."""
         return self.documents or ((self.corpus,) if self.corpus is not None else ())
 
 
@@ -62,18 +62,18 @@ def is_collection(folder: Path) -> bool:
 
 
 def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Collection:
-    """Read the queries and the judgements of a folder; its documents are only looked for.
+    """Read the queries and the judgements of a folder, but not its documents.
 
     Args:
-        folder: In BEIR's form.
-        name: What to call it; the folder's own name where empty.
+        folder: The collection's folder.
+        name: Its name; by default that of the folder.
         split: Which of `qrels/*.tsv` to take where there is no `qrels.tsv`.
 
     Raises:
         CollectionError: A file is missing or has bad lines, or no query has a relevant document.
     """
     if not is_collection(folder):
-        # The folder above is the usual mistake: it holds several collections.
+        # A usual mistake is to name the folder above, which holds several collections.
         inside = sorted(path.name for path in folder.glob("*") if is_collection(path)) if folder.is_dir() else []
         msg = f"There is no {QUERIES} in {str(folder)!r}."
         hint = (
@@ -83,10 +83,10 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
         )
         raise CollectionError(msg, hint=hint)
     if not (folder / QUERIES).is_file():
-        return _of_questions(folder, name or folder.resolve().name)
+        return _read_questions(folder, name or folder.resolve().name)
     queries, qrels = read_queries(folder / QUERIES), _judgements(folder, split)
     judged = {query: rows for query, rows in qrels.items() if query in queries}
-    # No ranking can score on the others: they would pull every mean down alike.
+    # The others can score nothing: they would lower every mean alike.
     useful = {query: rows for query, rows in judged.items() if any(value > 0 for value in rows.values())}
     if not useful:
         msg = f"The judgements of {folder} name no query of {QUERIES} with a relevant document."
@@ -100,7 +100,7 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
     return Collection(
         name=name or folder.resolve().name,
         folder=folder,
-        # It may be missing: `--corpus` searches documents that were taken in before.
+        # It may be missing, because `--corpus` searches documents that were ingested before.
         corpus=corpus if corpus.is_file() else None,
         queries={query: queries[query] for query in queries if query in useful},
         qrels=useful,
@@ -108,66 +108,68 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
     )
 
 
-def _of_questions(folder: Path, name: str) -> Collection:
+def _read_questions(folder: Path, name: str) -> Collection:
     path = folder / QUESTIONS
     texts, gold = read_queries(path), read_gold(path)
     queries = {key: text for key, text in texts.items() if gold[key].pattern is not None}
     if not queries:
-        msg = f"No question of {path} says what its evidence is."
-        raise CollectionError(msg, hint='Add "evidence_regex", a regular expression of the words that answer.')
+        msg = f"No question of {path} has evidence."
+        raise CollectionError(
+            msg, hint='Add "evidence_regex", a regular expression that matches the words that answer.'
+        )
     without = _remark(texts.keys() - queries.keys(), "{queries} without evidence {are} left out")
     return Collection(
         name=name,
         folder=folder,
         corpus=None,
         queries=queries,
-        # Of passages, which are known only once the documents are cut.
+        # Judgements are of passages, which are known only after chunking.
         qrels={},
         remarks=(without,) if without else (),
         documents=tuple(sorted(each for each in folder.iterdir() if each != path and not each.name.startswith("."))),
-        # Of all questions, also those without a pattern: some say that there is no answer, and are asked for that.
+        # Includes questions without a pattern, because some are known to have no answer.
         evidence=gold,
     )
 
 
-def with_evidence(collection: Collection, corpus: Path) -> Collection:
+def judge_by_evidence(collection: Collection, corpus: Path) -> Collection:
     """Judge the passages of a corpus by the evidence of a collection's questions.
 
     Raises:
-        CollectionError: The documents of no question are there.
+        CollectionError: The corpus has no document of any question.
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    found = judged({key: collection.evidence[key] for key in collection.queries}, corpus)
+    found = judge_passages({key: collection.evidence[key] for key in collection.queries}, corpus)
     if not found.qrels:
         names = sorted({collection.evidence[key].document for key in found.elsewhere})
-        msg = f"None of the documents that the questions of {collection.folder} are about is there: {_some(names)}."
-        raise CollectionError(msg, hint="`doc` is what the name of the file begins with.")
+        msg = f"The corpus has none of the documents that the questions of {collection.folder} name: {_some(names)}."
+        raise CollectionError(msg, hint="`doc` has to be the beginning of a file's name.")
     remarks = [
         _remark(found.elsewhere, "{queries} about documents that are not here {are} left out"),
         _remark(found.nowhere, "{queries} whose evidence is in no passage can only miss"),
     ]
-    # Without the document nothing could be found, and the score would be of what somebody had at hand.
+    # Questions about missing documents can find nothing, and would lower the score.
     queries = {key: text for key, text in collection.queries.items() if key in found.qrels}
-    said = (*collection.remarks, *filter(None, remarks))
-    return replace(collection, queries=queries, qrels=found.qrels, remarks=said)
+    kept_remarks = (*collection.remarks, *filter(None, remarks))
+    return replace(collection, queries=queries, qrels=found.qrels, remarks=kept_remarks)
 
 
-def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
-    """Compare the judgements with the documents there are, and say which they do not know.
+def check_judgements(collection: Collection, documents: Ids[str]) -> Collection:
+    """Compare the judgements with the documents, and remark on relevant ones that are missing.
 
-    Such a document stays in the judgements and counts as not found, as trec_eval has it: to leave it out would make
-    every score higher than it is.
+    A missing document stays in the judgements and counts as not found, as in trec_eval: without it every score would
+    be too high.
 
     Raises:
-        CollectionError: No relevant document is among them: the ids are of another collection.
+        CollectionError: All relevant documents are missing, so the ids belong to another collection.
     """
     relevant = {key for rows in collection.qrels.values() for key, value in rows.items() if value > 0}
     unknown = relevant.difference(documents)
-    # All of them unknown is a mistake of the user; some are usual, as judgements outlive documents.
+    # If all are unknown it is a mistake; some are usual, because judgements outlive documents.
     if unknown == relevant:
         msg = (
-            f"None of the {len(relevant)} documents that the judgements of {collection.folder} call relevant is there."
+            f"The documents include none of the {len(relevant)} relevant ones in the judgements of {collection.folder}."
         )
         hint = f"Documents are {_some(documents)}; judgements are of {_some(relevant)}."
         raise CollectionError(msg, hint=hint)
@@ -176,32 +178,32 @@ def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
     hit = sum(any(rows.get(key, 0) > 0 for key in unknown) for rows in collection.qrels.values())
     remark = (
         f"{len(unknown)} of {len(relevant)} relevant documents are not among the documents, such as {_some(unknown)}: "
-        f"they count as not found, in {queries_counted(hit)}"
+        f"they count as not found, in {count_queries(hit)}"
     )
     return replace(collection, remarks=(*collection.remarks, remark))
 
 
 def _judgements(folder: Path, split: str) -> Qrels:
-    """Read the judgements; without a file of them, the documents that the queries' references are in are relevant."""
+    """Read the judgements; without a file of them, the documents of the queries' references are relevant."""
     has_file = (folder / "qrels.tsv").exists() or (folder / "qrels").exists()
     named = {} if has_file else read_named_documents(folder / QUERIES)
     if named:
         return {query: dict.fromkeys(documents, 1) for query, documents in named.items()}
-    return _cleaned(read_qrels(find_qrels(folder, split)))
+    return _clean_ids(read_qrels(find_qrels(folder, split)))
 
 
-def _cleaned(qrels: Qrels) -> Qrels:
-    """Write document ids as the corpus does, which cleans whatever it takes in."""
+def _clean_ids(qrels: Qrels) -> Qrels:
+    """Clean document ids as the corpus does."""
     return {query: {clean(key).strip(): value for key, value in rows.items()} for query, rows in qrels.items()}
 
 
 def _remark(ids: Ids[str], text: str) -> str:
     if not ids:
         return ""
-    return text.format(queries=queries_counted(len(ids)), are="is" if len(ids) == 1 else "are") + f" ({_some(ids)})"
+    return text.format(queries=count_queries(len(ids)), are="is" if len(ids) == 1 else "are") + f" ({_some(ids)})"
 
 
-def queries_counted(queries: int) -> str:
+def count_queries(queries: int) -> str:
     """Return `1 query`, `2 queries`."""
     return f"{queries} quer{'y' if queries == 1 else 'ies'}"
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 async def judge_check(sets: Sequence[str] | None, **options: str | None) -> DoctorCheck:
-    """Have the chat model judge the statements that come with the program, one call each.
+    """Let the chat model judge the built-in statements, one call each.
 
     Args:
         sets: `--set` pairs.
-        options: Settings with options of their own, None where not given.
+        options: Settings that have their own options; None where not given.
     """
     from anabranch.agent.graph.dependencies import load_model
     from anabranch.cli.settings_options import context_of
@@ -29,7 +29,7 @@ async def judge_check(sets: Sequence[str] | None, **options: str | None) -> Doct
         context = context_of(sets, **options)
         chat = await load_model(context)
         if chat is None:
-            return DoctorCheck("judge", "problem", "there is no chat model to try", "Name one: --model PROVIDER:NAME.")
+            return DoctorCheck("judge", "problem", "no chat model is set", "Name one: --model PROVIDER:NAME.")
         score = judge_score(pairs, await _judged(chat, pairs))
     except AnabranchError as error:
         return DoctorCheck("judge", "problem", error.message, error.hint)
@@ -54,14 +54,14 @@ async def _judged(chat: Chat, pairs: Sequence[JudgePair]) -> list[float | None]:
 
 def _verdict(chat: Chat, score: JudgeScore, *, is_set: bool) -> DoctorCheck:
     found = "it gave no answer" if score.auc is None else f"AUC {score.auc:.2f}, where {ENOUGH:.2f} is enough"
-    by = "by the probabilities that its server tells" if chat.tells_chances else "by its words yes and no alone"
+    by = "by the probabilities that its server returns" if chat.tells_chances else "by its words yes and no only"
     figures = (
         f"{found}; {score.held} of {score.true} true statements held, {score.refused} of {score.false} false ones "
         f"refused, {score.asked - score.true - score.false} of {score.asked} without a yes or a no; {by}"
     )
     model = chat.settings.model
     if score.can_judge:
-        hint = "" if is_set else "Its judgement is worth a call a claim: --set verify=llm."
+        hint = "" if is_set else "Use it with --set verify=llm, which costs one call per claim."
         return DoctorCheck("judge", "ok", f"{model} can judge claims: {figures}", hint)
-    hint = "Leave verify at 'words': its yes and its no would be wrong too often."
+    hint = "Leave verify at 'words': this model is wrong too often."
     return DoctorCheck("judge", "problem" if is_set else "note", f"{model} cannot judge claims: {figures}", hint)

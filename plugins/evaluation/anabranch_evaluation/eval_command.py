@@ -22,7 +22,7 @@ def evaluate(
     ],
     *,
     data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="With a table: folder that holds its collections by name.")
+        Path | None, typer.Option(metavar="DIR", help="With a table: the folder that holds its collections.")
     ] = None,
     collection: Annotated[
         list[str] | None,
@@ -52,34 +52,36 @@ def evaluate(
             help="With a folder: search this corpus, not its corpus.jsonl [dim](without one: ANABRANCH_CORPUS)[/].",
         ),
     ] = None,
-    split: Annotated[str, typer.Option(metavar="NAME", help="Which of qrels/*.tsv, where there is no qrels.tsv.")] = (
+    split: Annotated[str, typer.Option(metavar="NAME", help="Which qrels/*.tsv to read if there is no qrels.tsv.")] = (
         "test"
     ),
     cache: Annotated[
-        Path, typer.Option(metavar="DIR", help="Keeps a corpus per collection, so that it is embedded once.")
+        Path, typer.Option(metavar="DIR", help="Where to keep the corpora, so that each is embedded once.")
     ] = CACHE,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Make the corpora anew.")] = False,
-    report: Annotated[Path | None, typer.Option(metavar="FILE.md", help="Write the report there, as Markdown.")] = None,
-    per_query: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Write the scores of every query there.")
+    fresh: Annotated[bool, typer.Option("--fresh", help="Rebuild the corpora.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="Write the report to this file, as Markdown.")
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="With a table: --report beside it.")] = False,
+    per_query: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="Write the scores of every query to this file.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="With a table: write the report beside it.")] = False,
     accept: Annotated[
-        bool, typer.Option("--accept", help="With a table: make what was measured what is expected.")
+        bool, typer.Option("--accept", help="With a table: set the expected scores to the measured ones.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="With a table: fail where a collection is not here, too.")
+        bool, typer.Option("--strict", help="With a table: also fail if a collection is missing.")
     ] = False,
     judge_model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Have this chat model judge answers; with a folder, or `kind: judged`."),
+        typer.Option(metavar="NAME", help="Chat model that judges answers; with a folder, or `kind: judged`."),
     ] = None,
     generate: Annotated[
         int,
         typer.Option(
             metavar="N",
             min=0,
-            help="Write questions.jsonl into the folder: N questions about --corpus, by a chat model.",
+            help="Have a chat model write N questions about --corpus into questions.jsonl in the folder.",
         ),
     ] = 0,
     as_json: JsonOption = False,
@@ -87,8 +89,8 @@ def evaluate(
     r"""Measure retrieval and answers: by a table of expected scores, or on a collection of your own.
 
     A collection is a folder with corpus.jsonl, queries.jsonl and qrels.tsv, as BEIR has them, or with documents and
-    questions.jsonl, which says by regular expressions what their evidence is.
-    The exit code is 1 where a score is not what the table expects.
+    questions.jsonl, which describes the evidence by regular expressions.
+    The exit code is 1 if a score differs from what the table expects.
 
     [bold]Examples:[/]
 
@@ -104,26 +106,26 @@ def evaluate(
 
     anabranch eval evals/retrieval.yaml --data ~/collections --only scifact
     """
-    # Before a corpus is embedded, only to be told at the end that SciPy is missing.
+    # Checked first, so that a missing SciPy is not found only after a corpus was embedded.
     require_libraries()
     from anabranch_evaluation.eval_output import EvalOptions
-    from anabranch_evaluation.eval_run import evaluated
+    from anabranch_evaluation.eval_run import run_evaluation
 
-    # By the ending, not by what is there: a folder whose name is mistyped is to be told of as a folder.
+    # Decided by the ending, so that a mistyped folder is reported as a folder.
     is_table = what.suffix.lower() in TABLES
     _refuse_misplaced(
         is_table,
         for_tables={"data": data, "collection": collection, "write": write, "accept": accept, "strict": strict},
         for_folders={"corpus": corpus, "generate": generate},
     )
-    # What is kept in the repository has to be what the table says, or nobody can make it again.
+    # Recorded scores have to be reproducible from the table alone.
     if (write or accept) and (sets or embedder or baseline or judge_model):
         msg = "--write and --accept record what the table says, not what --set, --embedder and other options say."
         raise SettingsError(msg, hint="Change the table, or use --report.")
     if write and only:
         msg = "--write writes the report of the whole table, not of a part."
         raise SettingsError(msg, hint="Leave --only out, or use --report.")
-    asked = EvalOptions(
+    options = EvalOptions(
         what=what,
         is_table=is_table,
         data=data,
@@ -147,26 +149,26 @@ def evaluate(
         generate=generate,
     )
     if generate:
-        from anabranch_evaluation.eval_generate import generated
+        from anabranch_evaluation.eval_generate import generate_questions
 
-        generated(asked)
+        generate_questions(options)
         return
-    raise typer.Exit(evaluated(asked))
+    raise typer.Exit(run_evaluation(options))
 
 
 def _refuse_misplaced(is_table: bool, *, for_tables: dict[str, object], for_folders: dict[str, object]) -> None:
     misplaced = [name for name, value in (for_folders if is_table else for_tables).items() if value]
     if misplaced:
         kind, other = ("a folder", "table") if is_table else ("a table", "folder")
-        msg = f"--{misplaced[0]} goes with {kind}, and a {other} was given."
+        msg = f"--{misplaced[0]} needs {kind}, but a {other} was given."
         raise SettingsError(msg, hint="See anabranch eval --help.")
 
 
 def require_libraries() -> None:
-    """Import what an evaluation needs, before any work is done: SciPy alone is larger than what a search needs.
+    """Import the libraries of an evaluation before any work is done.
 
     Raises:
-        MissingExtraError: One of them is not installed.
+        MissingExtraError: A library is not installed.
     """
     for name in LIBRARIES:
         try:

@@ -1,4 +1,4 @@
-"""Has each configuration answer the questions of a table, and a chat model judge the answers."""
+"""Lets each configuration answer the questions of a table, and a chat model judge the answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anabranch.models.usage import metered
 from anabranch_evaluation.answer_judge import Judge
 from anabranch_evaluation.answer_quality import WrittenAnswer
 from anabranch_evaluation.collection_corpus import Prepared
-from anabranch_evaluation.eval_answers import written_answers
+from anabranch_evaluation.eval_answers import write_answers
 from anabranch_evaluation.eval_report import EvalReport
 from anabranch_evaluation.eval_settings import Selection, Values, context_of
 from anabranch_evaluation.judge_report import JudgedAnswer, JudgeUsage, judged_report
@@ -21,61 +21,66 @@ from anabranch_evaluation.question_selection import Question, pool_of, spread
 from anabranch_evaluation.score_tables import JudgedTable
 
 
-async def judged(
+async def judge_answers(
     table: JudgedTable,
     prepared: Sequence[Prepared],
     settings: Mapping[str, Values],
     selection: Selection,
     absent: tuple[str, ...],
 ) -> EvalReport:
-    """Answer and judge; the configuration that others are compared with answers in any case.
+    """Answer and judge; the configuration that others are compared with always answers.
 
     Raises:
-        SettingsError: There is no chat model to judge.
+        SettingsError: There is no judge.
     """
-    chat = await _chat_of(table, settings)
+    chat = await _load_judge(table, settings)
     judge = Judge(chat, concurrency=MAX_CONCURRENCY)
     rows: list[JudgedAnswer] = []
     remarks: list[tuple[str, str]] = []
-    # The meter of a step counts inside it: what is on this one is the judge's alone.
+    # Steps have meters of their own, so this one counts only the judge's calls.
     with metered() as meter:
         for each in prepared:
             name = each.collection.name
-            wanted = {table.compared_with, *selection.of(name, settings)}
-            rows += await _collection(judge, table, each, {key: settings[key] for key in settings if key in wanted})
+            wanted = {table.compared_with, *selection.select(name, settings)}
+            rows += await _judge_collection(
+                judge, table, each, {key: settings[key] for key in settings if key in wanted}
+            )
             remarks += [(name, remark) for remark in each.collection.remarks]
             if judge.failures:
-                said = f"{len(judge.failures)} calls of the judge failed; the first: {judge.failures[0]}"
-                remarks.append((name, said))
-                # Of this collection alone: the next one has a remark of its own.
+                remark = f"{len(judge.failures)} calls of the judge failed; the first: {judge.failures[0]}"
+                remarks.append((name, remark))
+                # Cleared, because the next collection has a remark of its own.
                 judge.failures.clear()
     usage = JudgeUsage(chat.settings.model, meter.calls, meter.prompt_tokens, meter.output_tokens)
     return judged_report(table, rows, usage, absent, tuple(remarks))
 
 
-async def _chat_of(table: JudgedTable, settings: Mapping[str, Values]) -> Chat:
-    # Any corpus will do: nothing is opened here.
+async def _load_judge(table: JudgedTable, settings: Mapping[str, Values]) -> Chat:
+    # The corpus is not opened here, so any name will do.
     chat = await load_model(context_of({**settings[table.compared_with], **table.judge}, "-"), anew=True)
     if chat is None:
-        msg = "There is no chat model to judge the answers."
+        msg = "No chat model is set to judge the answers."
         raise SettingsError(msg, hint="Name one with --judge-model, in the table under `judge`, or with --set model=.")
     return chat
 
 
-async def _collection(
+async def _judge_collection(
     judge: Judge, table: JudgedTable, each: Prepared, settings: Mapping[str, Values]
 ) -> list[JudgedAnswer]:
     name, pool = each.collection.name, pool_of(each.collection, each.documents)
     asked = spread(pool.own, table.questions or len(pool.own))
     contexts = {key: context_of(values, str(each.corpus)) for key, values in settings.items()}
-    written = {key: await written_answers(asked, each, f"{name}/{key}: answers") for key, each in contexts.items()}
+    written = {key: await write_answers(asked, each, f"{name}/{key}: answers") for key, each in contexts.items()}
     embedder = (await load_corpus(contexts[table.compared_with])).embedder
-    # One after the other; inside, the judge's own gate says how many calls there are at once.
-    found = [await _judged(judge, embedder, asked, (name, key), written, table.compared_with) for key in contexts]
+    # One after the other; within each, the judge limits the concurrent calls.
+    found = [
+        await _judge_configuration(judge, embedder, asked, (name, key), written, table.compared_with)
+        for key in contexts
+    ]
     return [row for rows in found for row in rows]
 
 
-async def _judged(
+async def _judge_configuration(
     judge: Judge,
     embedder: Embedder,
     asked: Sequence[Question],
@@ -96,13 +101,13 @@ async def _judged(
             answer=answer.text,
             reference=reference,
             scores=await judge.scores(question, answer.text, answer.passages) if answer.text else {},
-            # In a thread: a local embedder computes, and the judge's replies would wait for it.
+            # In a thread, because a local embedder would block the judge's replies.
             similarity=await asyncio.to_thread(_similarity, embedder, answer.text, reference),
-            compared=await judge.compared(question, answer.text, other.text) if has_other else None,
+            compared=await judge.compare(question, answer.text, other.text) if has_other else None,
         )
 
-    told = zip(asked, written[configuration], written[baseline], strict=True)
-    return list(await asyncio.gather(*(one(*each) for each in told)))
+    trios = zip(asked, written[configuration], written[baseline], strict=True)
+    return list(await asyncio.gather(*(one(*each) for each in trios)))
 
 
 def _similarity(embedder: Embedder, answer: str, reference: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Delivers the report of an evaluation: tables on a terminal, JSON for a program, the files that were asked for."""
+"""Prints the report of an evaluation as tables or JSON, and writes its files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STYLES = {"ok": "green", "drift": "red", "missed": "red", "not checked": "dim", 
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """What the command line asked for."""
+    """Options of the command line."""
 
     what: Path
     is_table: bool
@@ -47,28 +47,28 @@ class EvalOptions:
     generate: int = 0
 
 
-def deliver(report: EvalReport, asked: EvalOptions) -> bool:
-    """Show a report and write what was asked for; tell whether something is not as expected."""
-    if asked.as_json:
+def deliver(report: EvalReport, options: EvalOptions) -> bool:
+    """Print a report and write its files; return whether a score or a margin is not as expected."""
+    if options.as_json:
         write_json(report.value)
     else:
         print_report(results(), report)
     for name, remark in report.remarks:
         say(notes(), f"{name}: {remark}.", style="yellow")
-    # Without the names of folders, which are of one machine.
-    command = f"anabranch eval {asked.what.name}{' --data DIR' if asked.is_table else ''}"
-    for path in (asked.report, asked.what.with_suffix(".md") if asked.write else None):
+    # Without paths, which differ between machines.
+    command = f"anabranch eval {options.what.name}{' --data DIR' if options.is_table else ''}"
+    for path in (options.report, options.what.with_suffix(".md") if options.write else None):
         if path is not None:
             write_whole(path, markdown_of(report, command))
             say(notes(), f"{path} is written.")
-    if asked.per_query is not None:
-        write_whole(asked.per_query, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in report.queries))
-    if asked.accept:
+    if options.per_query is not None:
+        write_whole(options.per_query, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in report.queries))
+    if options.accept:
         values = {check.index: check.measured for check in report.checks if check.measured is not None}
-        write_whole(asked.what, with_expected(asked.what, report.table, values))
-        say(notes(), f"{asked.what} expects {len(values)} scores as they were measured.")
-    # What was just accepted is no drift any more; a margin is a promise, and cannot be accepted.
-    has_drifted = any(check.verdict == "drift" for check in report.checks) and not asked.accept
+        write_whole(options.what, with_expected(options.what, report.table, values))
+        say(notes(), f"{options.what} now expects {len(values)} scores as measured.")
+    # Accepted scores are no drift any more, but a missed margin cannot be accepted.
+    has_drifted = any(check.verdict == "drift" for check in report.checks) and not options.accept
     return has_drifted or report.has_missed
 
 
@@ -84,13 +84,13 @@ def print_report(console: Console, report: EvalReport) -> None:
         counts = Counter[str](check.verdict for check in report.checks)
         say(console, "Scores: " + ", ".join(f"{counts[each]} {each}" for each in STYLES if each in counts) + ".")
     if report.absent:
-        say(console, f"Collections that are not here: {', '.join(report.absent)}.")
+        say(console, f"Missing collections: {', '.join(report.absent)}.")
 
 
 def _grid(table: ReportTable) -> Table:
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for name, column in zip(table.names, zip(*table.rows, strict=True), strict=True):
-        # Figures are compared down a column, digit below digit.
+        # Right-aligned, so that figures can be compared down a column.
         is_number = all(cell.strip("*+-")[:1].isdigit() for cell in column if cell)
         grid.add_column(squeeze(name), justify="right" if is_number else "left", overflow="fold")
     for row in table.rows:

@@ -1,6 +1,6 @@
-"""What an evaluation found: tables that are the same on a terminal and in Markdown, and the same as JSON.
+"""The report of an evaluation, for a terminal, as Markdown and as JSON.
 
-The same measurements give the same text, so that a diff of two reports shows what changed and nothing else.
+Equal measurements give equal text, so that a diff of two reports shows only what changed.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from anabranch.text.normalization import squeeze
 from anabranch_evaluation.score_tables import AnswerCase, AnswerTable, Case, EvalTable, ScoreTable
 
 CheckVerdict = Literal["ok", "drift", "not checked", "not here"]
-"""`not checked`: nothing is expected yet; `not here`: it could not be measured on this machine."""
+"""`not checked`: no score is expected yet; `not here`: the collection is missing on this machine."""
 
-# A mean over queries in another order differs in its last bits; what stands exactly at a tolerance must not drift.
+# A mean over queries in another order differs in its last bits, which must not exceed a tolerance.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What became of one case; `index` is its place in the table."""
+    """The result of one case; `index` is its place in the table."""
 
     index: int
     case: Case | AnswerCase
@@ -30,24 +30,24 @@ class Check:
     verdict: CheckVerdict
 
 
-def checked(
+def check_cases(
     table: ScoreTable | AnswerTable,
     values: Mapping[tuple[str, ...], Mapping[str, float | None]],
     absent: Collection[str],
 ) -> tuple[Check, ...]:
-    """Return a check of each case that was to be measured, in the order of the table.
+    """Check each case that was to be measured, in the order of the table.
 
     Args:
-        table: With its cases.
-        values: What was measured, by the place that cases name.
-        absent: Collections that are not here.
+        table: The table of cases.
+        values: Measured values by the place that cases name.
+        absent: Names of missing collections.
     """
     checks = []
     cases: Sequence[Case | AnswerCase] = table.cases
     for index, case in enumerate(cases):
         *place, what = case.key
         found = values.get(tuple(place))
-        # What `--only` left out was not to be measured, and is no news.
+        # Cases that `--only` left out are not reported.
         if found is not None or case.collection in absent:
             measured = found.get(what) if found is not None else None
             tolerance = table.tolerance if case.tolerance is None else case.tolerance
@@ -60,13 +60,13 @@ def _verdict(measured: float | None, expected: float | None, tolerance: float) -
         return "not here"
     if expected is None:
         return "not checked"
-    # A score above what is expected is drift, too: the table is then out of date, and the next fall would go unseen.
+    # A higher score is drift, too: with an outdated table the next fall would go unnoticed.
     return "ok" if abs(measured - expected) <= tolerance + ROUNDING else "drift"
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """One table of a report: its heading, what a reader has to know about it, its columns, and its rows of text."""
+    """One table of a report: heading, explanation, names of columns, and rows of text."""
 
     title: str
     about: str
@@ -76,16 +76,16 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """A report, whatever was evaluated.
+    """The report of an evaluation of any kind.
 
     Attributes:
-        table: What was measured.
-        tables: For people; those without rows are not shown.
-        checks: Measured beside expected.
-        remarks: What was left out, refused or degraded, with the name of the collection.
-        absent: Names of the collections that are not here.
-        value: The same for programs, as JSON primitives.
-        queries: What became of each query, as JSON primitives; read once.
+        table: The table that was measured.
+        tables: Tables for people; those without rows are not shown.
+        checks: Checks of expected scores.
+        remarks: Names of collections, with notes on what was left out, refused or degraded.
+        absent: Names of missing collections.
+        value: The report as JSON primitives.
+        queries: Results of each query as JSON primitives; can be read once.
         has_missed: Whether a margin of the table was missed.
     """
 
@@ -100,7 +100,7 @@ class EvalReport:
 
 
 def checks_table(checks: Iterable[Check], names: Sequence[str]) -> ReportTable:
-    """Return what was measured beside what is expected; `names` are of the columns that say what a case is."""
+    """Return a table of measured and expected values; `names` are the columns that identify a case."""
     rows = [
         (
             *check.case.key, number(check.measured), number(check.case.expected),
@@ -120,12 +120,12 @@ def checks_json(checks: Iterable[Check]) -> list[dict[str, Any]]:
 
 
 def markdown_of(report: EvalReport, command: str) -> str:
-    """Return a report as Markdown; `command` makes it again."""
+    """Return a report as Markdown; `command` is the one that makes it."""
     lines = [f"# {_safe(report.table.title)}", "", f"Written by `{command}`; do not edit.", ""]
     if report.table.about:
         lines += [report.table.about.strip(), ""]
     for table in report.tables:
-        # A heading over nothing would look like a measurement that failed.
+        # An empty table would look like a failed measurement.
         if table.rows:
             lines += [f"## {_safe(table.title)}", "", *([table.about, ""] if table.about else []), *_grid(table), ""]
     if report.remarks:
@@ -143,10 +143,10 @@ def _grid(table: ReportTable) -> Iterator[str]:
 
 
 def _safe(text: str) -> str:
-    """Return text on one line that cannot end a table's cell."""
+    """Return text on one line with pipes escaped."""
     return squeeze(text).replace("|", "\\|")
 
 
 def number(value: float | None) -> str:
-    """Return a score for people, nothing for one that is not known."""
+    """Format a score; empty if it is unknown."""
     return "" if value is None else f"{value:.3f}"

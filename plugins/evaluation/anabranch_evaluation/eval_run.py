@@ -1,4 +1,4 @@
-"""An evaluation of retrieval, from what was asked for to the exit code."""
+"""Runs an evaluation, from the options to the exit code."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from anabranch.cli.search_view import hits_of
 from anabranch.cli.settings_options import context_of as context_given
 from anabranch.errors import SettingsError
 from anabranch.retrieval.trec_run import best_per_document
-from anabranch_evaluation.answer_report import answers_reported
+from anabranch_evaluation.answer_report import report_answers
 from anabranch_evaluation.collection import Collection, read_collection
-from anabranch_evaluation.collection_corpus import Prepared, opened, prepare
-from anabranch_evaluation.collection_scores import CollectionScores, scored_collection
-from anabranch_evaluation.eval_answers import answers_measured
-from anabranch_evaluation.eval_judge import judged
+from anabranch_evaluation.collection_corpus import Prepared, open_prepared, prepare
+from anabranch_evaluation.collection_scores import CollectionScores, score_collection
+from anabranch_evaluation.eval_answers import measure_answers
+from anabranch_evaluation.eval_judge import judge_answers
 from anabranch_evaluation.eval_output import EvalOptions, deliver
 from anabranch_evaluation.eval_settings import (
     FoundCollections,
@@ -25,13 +25,13 @@ from anabranch_evaluation.eval_settings import (
     Values,
     collections_of,
     context_of,
-    measured_too_far,
+    describe_settings,
+    find_short_rankings,
     settings_of,
-    settings_shown,
     usual_corpus,
 )
 from anabranch_evaluation.runs import FoundDocuments, Run, run_queries
-from anabranch_evaluation.score_report import reported
+from anabranch_evaluation.score_report import report_scores
 from anabranch_evaluation.score_tables import (
     AnswerTable,
     EvalTable,
@@ -42,123 +42,122 @@ from anabranch_evaluation.score_tables import (
 )
 
 MOST_DOCUMENTS = 1000
-"""Of one ranking."""
+"""Most documents of a ranking."""
 
 
-def evaluated(asked: EvalOptions) -> int:
-    """Measure, show and write what was asked for; return 1 where a score is not as expected."""
-    # A report that cannot be written is known now, not after the measurement.
-    for path, option in ((asked.report, "--report"), (asked.per_query, "--per-query")):
+def run_evaluation(options: EvalOptions) -> int:
+    """Measure, print and write the report; return 1 if a score is not as expected."""
+    # Checked now, not after hours of measurement.
+    for path, option in ((options.report, "--report"), (options.per_query, "--per-query")):
         if path is not None:
             check_folder(path, option)
-    # Explicit ones only: for a table the environment of whoever runs it counts for nothing.
-    given = context_given(asked.sets).explicit
-    table, collections = _table(asked)
-    # Before anything is measured: a table takes hours.
-    if asked.write and collections.absent:
-        msg = f"--write writes the report of the whole table, and these are not here: {', '.join(collections.absent)}."
+    # Only explicit ones: the environment must not change the scores of a table.
+    given = context_given(options.sets).explicit
+    table, collections = _table(options)
+    if options.write and collections.absent:
+        msg = f"--write needs all collections of the table, and these are missing: {', '.join(collections.absent)}."
         raise SettingsError(msg, hint="Use --report FILE.md for a part.")
-    settings = settings_of(table, given, reproducible=asked.is_table, where=str(asked.what))
+    settings = settings_of(table, given, reproducible=options.is_table, where=str(options.what))
     if isinstance(table, ScoreTable):
-        for said in measured_too_far(table, settings):
-            say(notes(), f"{said}.", style="yellow")
-    prepared = [_prepared(collection, table, asked) for collection in collections.here]
+        for remark in find_short_rankings(table, settings):
+            say(notes(), f"{remark}.", style="yellow")
+    prepared = [_prepare(collection, table, options) for collection in collections.here]
     if isinstance(table, JudgedTable):
-        report = asyncio.run(judged(table, prepared, settings, Selection(asked.only), collections.absent))
+        report = asyncio.run(judge_answers(table, prepared, settings, Selection(options.only), collections.absent))
     elif isinstance(table, AnswerTable):
-        answered = asyncio.run(answers_measured(table, prepared, settings))
-        report = answers_reported(table, answered, collections.absent)
+        answered = asyncio.run(measure_answers(table, prepared, settings))
+        report = report_answers(table, answered, collections.absent)
     else:
-        found = asyncio.run(_measured(table, prepared, settings, Selection(asked.only)))
-        shown = {name: settings_shown(values) for name, values in settings.items()}
-        report = reported(table, found, collections.absent, shown)
-    has_failed = deliver(report, asked)
-    return 1 if has_failed or (asked.strict and collections.absent) else 0
+        found = asyncio.run(_measure(table, prepared, settings, Selection(options.only)))
+        shown = {name: describe_settings(values) for name, values in settings.items()}
+        report = report_scores(table, found, collections.absent, shown)
+    has_failed = deliver(report, options)
+    return 1 if has_failed or (options.strict and collections.absent) else 0
 
 
-def _table(asked: EvalOptions) -> tuple[EvalTable, FoundCollections]:
-    selection = Selection(asked.only)
-    if asked.is_table:
-        table = _read_table(asked)
-        return table, collections_of(table, asked.data, asked.collections, selection, split=asked.split)
-    collection = read_collection(asked.what, split=asked.split)
-    if asked.judge_model:
+def _table(options: EvalOptions) -> tuple[EvalTable, FoundCollections]:
+    selection = Selection(options.only)
+    if options.is_table:
+        table = _read_table(options)
+        return table, collections_of(table, options.data, options.collections, selection, split=options.split)
+    collection = read_collection(options.what, split=options.split)
+    if options.judge_model:
         title = f"Answers on {collection.name}"
         judging = JudgedTable(kind="judged", title=title, collections=(collection.name,))
-        return _judged_by(judging, asked), FoundCollections((collection,), ())
+        return _with_judge(judging, options), FoundCollections((collection,), ())
     usual = usual_table(collection.name, passages=bool(collection.evidence))
     selection.check([collection.name], list(usual.configurations))
-    return _compared_with(usual, asked.baseline), FoundCollections((collection,), ())
+    return _with_baseline(usual, options.baseline), FoundCollections((collection,), ())
 
 
-def _read_table(asked: EvalOptions) -> EvalTable:
-    table = read_table(asked.what)
+def _read_table(options: EvalOptions) -> EvalTable:
+    table = read_table(options.what)
     if isinstance(table, JudgedTable):
-        return _judged_by(table, asked)
-    if asked.judge_model:
-        raise SettingsError("--judge-model goes with a folder, or a table of `kind: judged`.", hint="Leave it out.")
-    return table if isinstance(table, AnswerTable) else _compared_with(table, asked.baseline)
+        return _with_judge(table, options)
+    if options.judge_model:
+        raise SettingsError("--judge-model goes with a folder or a table of `kind: judged`.", hint="Leave it out.")
+    return table if isinstance(table, AnswerTable) else _with_baseline(table, options.baseline)
 
 
-def _judged_by(table: JudgedTable, asked: EvalOptions) -> JudgedTable:
-    judge = {**table.judge, "model": asked.judge_model} if asked.judge_model else table.judge
+def _with_judge(table: JudgedTable, options: EvalOptions) -> JudgedTable:
+    judge = {**table.judge, "model": options.judge_model} if options.judge_model else table.judge
     return table.model_copy(update={"judge": judge})
 
 
-def _compared_with(table: ScoreTable, baseline: str | None) -> ScoreTable:
+def _with_baseline(table: ScoreTable, baseline: str | None) -> ScoreTable:
     if baseline is None:
         return table
     if baseline not in table.configurations:
-        msg = f"There is no configuration {baseline!r} to compare with."
+        msg = f"The baseline {baseline!r} is not a configuration of the table."
         raise SettingsError(msg, hint=f"The configurations are {', '.join(table.configurations)}.")
     return table.model_copy(update={"baseline": baseline})
 
 
-def _prepared(collection: Collection, table: EvalTable, asked: EvalOptions) -> Prepared:
-    """Bring the corpus of a collection up to date, with progress on standard error."""
-    # A collection's own documents count before the corpus that one usually asks.
-    usual = None if asked.is_table or collection.sources else usual_corpus()
-    if (corpus := asked.corpus or usual) is not None:
-        return opened(collection, corpus)
-    # With the name of the collection: a table embeds one after the other.
+def _prepare(collection: Collection, table: EvalTable, options: EvalOptions) -> Prepared:
+    """Update the corpus of a collection, with progress on standard error."""
+    # A collection's own documents take precedence over the environment's corpus.
+    usual = None if options.is_table or collection.sources else usual_corpus()
+    if (corpus := options.corpus or usual) is not None:
+        return open_prepared(collection, corpus)
+    # Bars name the collection, because a table embeds several.
     labels = {stage: f"{collection.name}: {stage}" for stage in ("files", "passages", "index")}
-    with stages(**labels) as told:
+    with stages(**labels) as advance:
         return prepare(
             collection,
-            asked.cache,
-            embedder=asked.embedder,
-            base_url=asked.base_url,
+            options.cache,
+            embedder=options.embedder,
+            base_url=options.base_url,
             sizes=table.chunk_sizes,
-            fresh=asked.fresh,
-            progress=told,
+            fresh=options.fresh,
+            progress=advance,
         )
 
 
-async def _measured(
+async def _measure(
     table: ScoreTable, prepared: Sequence[Prepared], settings: Mapping[str, Values], selection: Selection
 ) -> list[CollectionScores]:
     reports = []
     for each in prepared:
-        chosen = selection.of(each.collection.name, settings)
+        chosen = selection.select(each.collection.name, settings)
         contexts = {name: context_of(settings[name], str(each.corpus)) for name in chosen}
-        runs = await _runs(each, contexts)
-        # In a thread: the permutation tests take seconds of pure computation.
-        reports.append(await asyncio.to_thread(scored_collection, table, each, runs))
+        runs = await _run_configurations(each, contexts)
+        # In a thread, because the permutation tests compute for seconds.
+        reports.append(await asyncio.to_thread(score_collection, table, each, runs))
     return reports
 
 
-async def _runs(prepared: Prepared, contexts: Mapping[str, Context]) -> dict[str, Run]:
-    # Evidence by pattern judges passages, BEIR's judgements are of documents.
+async def _run_configurations(prepared: Prepared, contexts: Mapping[str, Context]) -> dict[str, Run]:
+    # Patterns judge passages, BEIR's judgements documents.
     by_passage = bool(prepared.collection.evidence)
 
     async def search(configuration: str, query: str) -> FoundDocuments:
         hits, state = await hits_of(query, contexts[configuration], None)
         keyed = ((chunk.chunk_id if by_passage else chunk.doc_key, item["score"]) for item, chunk in hits)
-        # A document is as good as its best passage, as in a TREC run.
+        # A document scores as its best passage, as in a TREC run.
         ranked = best_per_document(keyed, MOST_DOCUMENTS)
         degraded = tuple(f"{item['step']}: {item['reason']}" for item in state["degraded"])
         return FoundDocuments(tuple(key for key, _ in ranked), degraded)
 
     queries = prepared.collection.queries
     with bar(f"{prepared.collection.name}: queries", len(queries)) as advance:
-        return await run_queries(queries, list(contexts), search, told=advance)
+        return await run_queries(queries, list(contexts), search, advance=advance)

@@ -1,4 +1,4 @@
-"""What a table, `--only`, `--data` and `--collection` say, as settings of the graph and folders of collections."""
+"""Turns a table, `--only`, `--data` and `--collection` into settings of the graph and folders of collections."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LONGEST_SHOWN = 60
 
 
 def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: bool, where: str) -> dict[str, Values]:
-    """Return the settings of each configuration: its own over those of the table, and what was given over both.
+    """Return the settings of each configuration: the command line's override its own, which override the table's.
 
     Args:
-        table: With its configurations.
+        table: The table of configurations.
         given: Settings of the command line.
-        reproducible: Whether the environment counts for nothing, so that a table says the same everywhere.
-        where: What to call the table in a message.
+        reproducible: Whether to ignore the environment, so that a table gives the same scores everywhere.
+        where: Name of the table in messages.
 
     Raises:
         CollectionError: A setting is unknown or out of bounds.
@@ -38,9 +38,9 @@ def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: boo
     found: dict[str, Values] = {}
     for name, own in table.configurations.items():
         chosen = {**table.settings, **own}
-        # Every configuration has to search the same documents, or the comparison says nothing.
+        # All configurations have to search the same documents to be comparable.
         if "corpus" in {*chosen, *given}:
-            msg = f"{where}: the configuration {name!r} names a corpus; that is what the collection is for."
+            msg = f"{where}: the configuration {name!r} names a corpus, but the collection determines it."
             raise CollectionError(msg, hint="Leave it out.")
         found[name] = {**base, **chosen, **given}
         _check(found[name], name, where)
@@ -53,26 +53,26 @@ def context_of(values: Values, corpus: str) -> Context:
 
 
 def usual_corpus() -> Path | None:
-    """Return the folder of the corpus that the environment names; None where it names none.
+    """Return the folder of the environment's corpus; None where it names none.
 
     Raises:
-        SettingsError: It is in another kind of store.
+        SettingsError: The corpus is in another kind of store.
     """
     context = resolve_settings()
     return folder_of(context.corpus) if "corpus" in context.model_fields_set else None
 
 
-def settings_shown(values: Values) -> str:
-    """Return what differs from the defaults, as JSON by name: what a reader has to set to get the same."""
-    # Any corpus will do: nothing is opened here.
+def describe_settings(values: Values) -> str:
+    """Return the settings that differ from the defaults, so that a reader can repeat the measurement."""
+    # The corpus is not opened here, so any name will do.
     context, defaults = context_of(values, "-"), _defaults()
     differing = {name: getattr(context, name) for name in defaults if getattr(context, name) != defaults[name]}
-    return ", ".join(f"{name}={_short(value)}" for name, value in differing.items()) or "the defaults"
+    return ", ".join(f"{name}={_shorten(value)}" for name, value in differing.items()) or "the defaults"
 
 
-def measured_too_far(table: ScoreTable, settings: Mapping[str, Values]) -> Iterator[str]:
-    """Yield which configurations keep fewer passages than a metric looks at."""
-    # Behind `top_k` everything counts as not found: R@20 of ten passages is not R@20.
+def find_short_rankings(table: ScoreTable, settings: Mapping[str, Values]) -> Iterator[str]:
+    """Yield a remark on each configuration that returns fewer passages than a metric needs."""
+    # Beyond `top_k` everything counts as not found: R@20 over ten passages is not R@20.
     furthest = max(table.metrics, key=lambda name: cutoff_of(measure_of(name)))
     for name, values in settings.items():
         kept = context_of(values, "-").top_k
@@ -81,7 +81,7 @@ def measured_too_far(table: ScoreTable, settings: Mapping[str, Values]) -> Itera
 
 
 def _defaults() -> Values:
-    # All but the corpus, which is that of the collection.
+    # All except the corpus, which the collection determines.
     fields = {name: field for name, field in Context.model_fields.items() if name != "corpus"}
     return {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
 
@@ -94,18 +94,18 @@ def _check(values: Values, configuration: str, where: str) -> None:
         raise CollectionError(msg, hint=error.hint) from error
 
 
-def _short(value: Any) -> str:  # noqa: ANN401  # a setting
+def _shorten(value: Any) -> str:  # noqa: ANN401  # a setting
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What `--only` takes: names of collections or configurations, or both with a slash; everything where empty."""
+    """The patterns of `--only`: collections, configurations, or both with a slash; without any, all are selected."""
 
     patterns: tuple[str, ...] = ()
 
-    def of(self, collection: str, configurations: Iterable[str]) -> list[str]:
+    def select(self, collection: str, configurations: Iterable[str]) -> list[str]:
         """Return the configurations to run on a collection."""
         return [
             name
@@ -114,22 +114,22 @@ class Selection:
         ]
 
     def check(self, collections: Sequence[str], configurations: Sequence[str]) -> None:
-        """Refuse a pattern that takes nothing: it is misspelled.
+        """Refuse a pattern that matches nothing.
 
         Raises:
-            SettingsError: There is one.
+            SettingsError: A pattern matches nothing.
         """
         for pattern in self.patterns:
-            # A misspelled name would measure nothing and succeed, which looks like no drift.
+            # A misspelled name would measure nothing, and look like a success.
             if not any(_matches(pattern, each, name) for each in collections for name in configurations):
-                msg = f"--only {pattern!r} takes nothing."
+                msg = f"--only {pattern!r} matches nothing."
                 hint = f"Collections: {', '.join(collections)}. Configurations: {', '.join(configurations)}."
                 raise SettingsError(msg, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCollections:
-    """The collections that are here, read, and the names of those that are not."""
+    """The collections that were found, and the names of missing ones."""
 
     here: tuple[Collection, ...]
     absent: tuple[str, ...]
@@ -143,22 +143,22 @@ def collections_of(
     *,
     split: str = "test",
 ) -> FoundCollections:
-    """Find the collections of a table, and read those that are here.
+    """Find and read the collections of a table.
 
     Args:
-        table: With the names of its collections.
-        data: Folder that holds them by name.
-        given: `NAME=DIR`, also of collections that the table does not name.
-        selection: Which of them are asked for.
-        split: Which judgements to take.
+        table: The table that names them.
+        data: Folder that holds them.
+        given: `NAME=DIR` pairs, also of collections that the table does not name.
+        selection: The patterns of `--only`.
+        split: Which judgements to read.
 
     Raises:
-        SettingsError: There is nowhere to look, or a folder that was named is not there.
-        CollectionError: A collection cannot be used.
+        SettingsError: No folder was given, or it does not exist.
+        CollectionError: A collection is invalid.
     """
-    folders = _given(given)
+    folders = _read_pairs(given)
     if data is None and not folders:
-        msg = f"The table needs to know where its collections are: {', '.join(table.collections)}."
+        msg = f"The table needs the folders of its collections: {', '.join(table.collections)}."
         raise SettingsError(
             msg, hint="Name the folder that holds them with --data DIR, or one with --collection NAME=DIR."
         )
@@ -172,10 +172,10 @@ def collections_of(
     here: list[Collection] = []
     absent: list[str] = []
     for name in names:
-        if not selection.of(name, table.configurations):
+        if not selection.select(name, table.configurations):
             continue
         folder = folders.get(name, data / name if data is not None else None)
-        # A folder that was named is read in any case, so that its mistakes are told; one below --data may be missing.
+        # A folder given by name is always read, so that its errors are reported; one in --data may be missing.
         if folder is not None and (name in folders or is_collection(folder)):
             here.append(read_collection(folder, name, split=split))
         else:
@@ -183,7 +183,7 @@ def collections_of(
     return FoundCollections(tuple(here), tuple(absent))
 
 
-def _given(pairs: Sequence[str]) -> dict[str, Path]:
+def _read_pairs(pairs: Sequence[str]) -> dict[str, Path]:
     folders: dict[str, Path] = {}
     for pair in pairs:
         name, equals, folder = pair.partition("=")

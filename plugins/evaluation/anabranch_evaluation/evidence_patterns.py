@@ -1,8 +1,7 @@
-"""Evidence by pattern: which passages of a corpus hold the words that answer a question.
+"""Evidence by pattern: finds the passages of a corpus that hold the words that answer a question.
 
-A person who knows the words but not the passages writes a regular expression per question. It is looked for in the
-whole text of a document, so that words which run over the end of a passage are found, and every passage that holds some
-of them is relevant.
+A person who knows the words but not the passages writes a regular expression per question. It is searched in the whole
+text of a document, so that a match may span passages, and every passage that holds a part of it is relevant.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from anabranch.store.connections import reading
-from anabranch.store.corpus_folder import must_exist
-from anabranch.store.stored_document import numbers, stored_chunks, stored_document
+from anabranch.store.connections import open_for_reading
+from anabranch.store.corpus_folder import require_corpus
+from anabranch.store.stored_document import list_numbers, stored_chunks, stored_document
 from anabranch_evaluation.qrels import Qrels
 from anabranch_evaluation.queries import Gold
 
 NOWHERE = "(no passage)"
-"""Stands for evidence that no passage holds: it counts as not found."""
+"""Stands for evidence that is in no passage, and so counts as not found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +27,8 @@ class JudgedPassages:
     """Relevant leaf passages by question.
 
     Attributes:
-        qrels: Of the questions whose document is there.
-        elsewhere: Questions about documents that are not.
+        qrels: Judgements of the questions whose document is in the corpus.
+        elsewhere: Questions about other documents.
         nowhere: Questions whose evidence is in no passage; they are in `qrels`, and can only miss.
     """
 
@@ -38,35 +37,35 @@ class JudgedPassages:
     nowhere: frozenset[str]
 
 
-def judged(gold: Mapping[str, Gold], corpus: Path) -> JudgedPassages:
-    """Look for the evidence of each question in the leaves of a corpus.
+def judge_passages(gold: Mapping[str, Gold], corpus: Path) -> JudgedPassages:
+    """Find the evidence of each question in the leaves of a corpus.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    asked = {key: each for key, each in gold.items() if each.pattern is not None}
+    questions = {key: each for key, each in gold.items() if each.pattern is not None}
     found: Qrels = {}
-    # Documents outside, questions inside: one text is in memory at a time, however many questions there are.
+    # Documents in the outer loop, so that only one text is in memory.
     for document in whole_documents(corpus):
-        for key, each in asked.items():
+        for key, each in questions.items():
             if each.pattern is not None and _is_about(each.document, document.source):
                 hits = found.setdefault(key, {})
                 for match in each.pattern.finditer(document.text):
-                    hits.update(dict.fromkeys(_touched(match, document), 1))
+                    hits.update(dict.fromkeys(_leaves_in(match, document), 1))
     nowhere = frozenset(key for key, hits in found.items() if not hits)
-    # Left out, a question whose evidence was lost in reading would make the score better.
-    qrels = {key: found[key] or {NOWHERE: 1} for key in asked if key in found}
-    return JudgedPassages(qrels, frozenset(asked.keys() - found.keys()), nowhere)
+    # Leaving out questions whose evidence was lost in reading would improve the score.
+    qrels = {key: found[key] or {NOWHERE: 1} for key in questions if key in found}
+    return JudgedPassages(qrels, frozenset(questions.keys() - found.keys()), nowhere)
 
 
-# By its beginning: the same file is `report.pdf` here and `report-v2.pdf` there.
+# Compared by prefix, because the same file may be `report.pdf` or `report-v2.pdf`.
 def _is_about(name: str, source: str) -> bool:
     return PurePath(source).name.casefold().startswith(name.casefold())
 
 
-def _touched(match: re.Match[str], document: WholeDocument) -> Sequence[str]:
-    """Return the leaves that hold some of a match; a match of nothing touches nothing."""
+def _leaves_in(match: re.Match[str], document: WholeDocument) -> Sequence[str]:
+    """Return the leaves that hold a part of a match; none for an empty match."""
     if match.start() == match.end():
         return ()
     first = bisect_right(document.starts, match.start()) - 1
@@ -75,7 +74,7 @@ def _touched(match: re.Match[str], document: WholeDocument) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class WholeDocument:
-    """One document: where it is from, its text, and the ids of its leaves with the characters at which they start."""
+    """One document: its source, its text, and the ids and start characters of its leaves."""
 
     id: str
     key: str
@@ -86,18 +85,18 @@ class WholeDocument:
 
 
 def whole_documents(corpus: Path) -> Iterator[WholeDocument]:
-    """Yield the documents of a corpus, whatever their access tags: this is its owner's view.
+    """Yield all documents of a corpus, regardless of access tags.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    with reading(must_exist(corpus)) as connection:
-        for number in numbers(connection):
+    with open_for_reading(require_corpus(corpus)) as connection:
+        for number in list_numbers(connection):
             if (document := stored_document(connection, number)) is None:
                 continue
             chunks = stored_chunks(connection, document.doc_id)
-            # The leaves tile the text, so joined they are what the reader made of the file.
+            # The leaves tile the text, so joining them gives the whole text.
             leaves = [(chunk.chunk_id, chunk.start, chunk.text) for chunk in chunks if chunk.text is not None]
             yield WholeDocument(
                 id=document.doc_id,

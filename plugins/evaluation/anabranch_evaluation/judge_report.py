@@ -1,4 +1,4 @@
-"""The report of a table that is judged: how good answers are by a judge, and which of two configurations is better."""
+"""The report of a judged table: scores of answers, and which of two configurations is better."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """What was judged of one question in one configuration.
+    """The judgement of one answer of one configuration.
 
     Attributes:
-        answer: Empty for an abstention, which is not judged.
-        reference: The answer that is known; empty where none is.
-        scores: 1 to 5; None where nothing could be read, or there is nothing to compare with.
-        similarity: Cosine of the answer and the reference; None where there is neither.
-        compared: With the baseline's answer; None where one of both is missing, or where this is the baseline.
+        answer: The answer; empty for an abstention, which is not judged.
+        reference: The known answer; empty where none is known.
+        scores: 1 to 5; None where a reply could not be read, or there is no reference.
+        similarity: Cosine of the answer and the reference; None where one is missing.
+        compared: Result against the baseline's answer; None where one is missing, or this is the baseline.
     """
 
     collection: str
@@ -38,7 +38,7 @@ class JudgedAnswer:
 
     @property
     def unread(self) -> int:
-        """Judgements that were asked for and could not be read."""
+        """Number of judgements that could not be read."""
         wanted: list[Judged] = [
             name for name in MEASURES if name in self.scores and (name != "correctness" or self.reference)
         ]
@@ -47,7 +47,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """Who judged, and what that cost."""
+    """The judge's model, and its usage."""
 
     model: str
     calls: int
@@ -62,7 +62,7 @@ def judged_report(
     absent: tuple[str, ...],
     remarks: tuple[tuple[str, str], ...] = (),
 ) -> EvalReport:
-    """Put a report together."""
+    """Make the report."""
     groups: dict[tuple[str, str], list[JudgedAnswer]] = {}
     for each in answers:
         groups.setdefault((each.collection, each.configuration), []).append(each)
@@ -79,15 +79,15 @@ def judged_report(
 
 
 def _measures(rows: Sequence[JudgedAnswer]) -> dict[str, Any]:
-    """Return what is measured: means over what was judged, None where nothing was, and counts."""
-    # An abstention has no comparison: neither answer of the pair won, and neither was judged.
+    """Return means over the judged answers, None where there are none, and counts."""
+    # An abstention is not compared, so it counts for neither side.
     counts = Counter(row.compared for row in rows)
     return {
         "questions": len(rows),
         "answered": _mean(float(bool(row.answer)) for row in rows),
         **{name: _mean(row.scores.get(name) for row in rows) for name in MEASURES},
         "similarity": _mean(row.similarity for row in rows),
-        # Shown beside the means, which say less the more is missing from them.
+        # The more judgements are missing, the less the means say.
         "not_judged": sum(row.unread for row in rows),
         "compared": {name: counts[name] for name in COMPARISONS if any(row.compared for row in rows)},
     }

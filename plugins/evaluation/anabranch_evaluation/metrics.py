@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ir_measures import Measure
 
 
-# Between 0 and 1, the higher the better; with a cutoff, so that it is clear how far a ranking was looked at.
+# All are between 0 and 1, higher is better, and have a cutoff that tells how far a ranking is read.
 FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
 
 EXAMPLES = "nDCG@10, RR@10 (or MRR@10), R@20 (or Recall@20), Success@5, P@5, AP@100"
@@ -28,23 +28,23 @@ def measure_of(name: str) -> Measure:
     """Return the measure of that name.
 
     Raises:
-        ValueError: There is none, or it is not of a kind that tables can hold.
+        ValueError: The name is unknown, or tables do not support the measure.
     """
     from ir_measures import parse_measure
 
     try:
         measure = parse_measure(name)
-    # ir-measures parses the name as an expression of Python, and raises whatever that comes to.
+    # ir-measures parses the name as a Python expression, which raises these.
     except (ValueError, NameError, AssertionError, SyntaxError) as error:
         raise ValueError(f"there is no metric {name!r}; for example: {EXAMPLES}") from error
-    # Without a cutoff a score depends on how much was retrieved, and two runs cannot be compared.
+    # Without a cutoff the score depends on the length of a ranking, so that runs cannot be compared.
     if measure.NAME not in FAMILIES or cutoff_of(measure) < 1:
         raise ValueError(f"the metric {name!r} cannot be used; for example: {EXAMPLES}")
     return measure
 
 
 def cutoff_of(measure: Measure) -> int:
-    """Return how many documents of a ranking a measure looks at; 0 where it does not say so in a whole number."""
+    """Return how many documents of a ranking a measure reads; 0 if its cutoff is not a whole number."""
     cutoff = measure.params.get("cutoff")
     return cutoff if isinstance(cutoff, int) else 0
 
@@ -53,7 +53,7 @@ def scores_of(names: Iterable[str], qrels: Qrels, rankings: Mapping[str, Sequenc
     """Score rankings, query by query.
 
     Args:
-        names: Of the measures.
+        names: Names of the measures.
         qrels: Judgements; each of its queries gets a score.
         rankings: Document ids by query, best first; a query without one scores 0.
 
@@ -62,10 +62,10 @@ def scores_of(names: Iterable[str], qrels: Qrels, rankings: Mapping[str, Sequenc
     """
     from ir_measures import iter_calc
 
-    # Evaluators order a run by score, ties by id; minus the rank is exact and has no ties.
+    # Evaluators order a run by score, and ties by id; negative ranks have no ties.
     run = {query: {key: -float(rank) for rank, key in enumerate(ranked)} for query, ranked in rankings.items()}
     measures = {name: measure_of(name) for name in names}
-    # From 0 on, because evaluators pass over a query that found nothing, and the mean would be of the others.
+    # Initialised with 0, because evaluators skip queries that found nothing.
     found: dict[str, PerQuery] = {str(measure): dict.fromkeys(qrels, 0.0) for measure in measures.values()}
     for each in iter_calc(list(dict.fromkeys(measures.values())), qrels, run):
         if each.query_id in qrels:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from anabranch.errors import CollectionError
-from anabranch.text.jsonl_rows import numbered, unusable
+from anabranch.text.jsonl_rows import describe_bad_rows, read_lines
 
 Qrels = dict[str, dict[str, int]]
 """Query id to document id to relevance; above 0 is relevant."""
@@ -21,9 +21,9 @@ def find_qrels(folder: Path, split: str = "test") -> Path:
     """Return the file of judgements: `qrels.tsv`, or `qrels/<split>.tsv` as in BEIR.
 
     Raises:
-        CollectionError: There is none.
+        CollectionError: There is no such file.
     """
-    # A file beside the queries was put there for this folder; a split is what a benchmark came with.
+    # A file beside the queries takes precedence over the splits of a benchmark.
     tried = [folder / "qrels.tsv", folder / "qrels" / f"{split}.tsv"]
     for path in tried:
         if path.is_file():
@@ -39,7 +39,7 @@ def find_qrels(folder: Path, split: str = "test") -> Path:
 def read_qrels(path: Path) -> Qrels:
     """Read judgements: `query document relevance`, or TREC's four columns; a first line of names is skipped.
 
-    MeansByCollection are separated by tabs, or by white space where a line has no tab.
+    Columns are separated by tabs, or by white space where a line has no tab.
 
     Raises:
         CollectionError: The file cannot be read, holds no judgement, or has bad lines, named by their numbers.
@@ -47,8 +47,8 @@ def read_qrels(path: Path) -> Qrels:
     qrels: Qrels = {}
     problems: list[str] = []
     is_first = True
-    for number, line in numbered(path):
-        # By tabs where there are any: an id may be a file name with blanks.
+    for number, line in read_lines(path):
+        # Split at tabs if there are any, because an id may be a file name with spaces.
         fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
         # BEIR's files begin with the names of the columns, TREC's do not.
         if is_first and len(fields) in (3, 4) and not _WHOLE.fullmatch(fields[-1]):
@@ -61,9 +61,9 @@ def read_qrels(path: Path) -> Qrels:
             problems.append(f"line {number}: {error}")
     if problems:
         hint = "Each line holds a query id, a document id and a whole number, separated by tabs."
-        raise unusable(path, problems, hint=hint, refused=CollectionError)
+        raise describe_bad_rows(path, problems, hint=hint, refused=CollectionError)
     if not qrels:
-        msg = f"{path} holds no judgement."
+        msg = f"{path} holds no judgements."
         raise CollectionError(msg, hint="Each line holds a query id, a document id and a whole number.")
     return qrels
 
@@ -71,13 +71,13 @@ def read_qrels(path: Path) -> Qrels:
 def _take(qrels: Qrels, fields: list[str]) -> None:
     if len(fields) not in (3, 4) or not fields[0] or not fields[-2]:
         raise ValueError(f"{len(fields)} columns instead of query, document and relevance")
-    query, document, said = fields[0], fields[-2], fields[-1]
-    if not _WHOLE.fullmatch(said):
-        raise ValueError(f"the relevance {said!r} is not a whole number")
-    # Some collections write 1.0; what is no whole number was refused above.
-    relevance = int(float(said))
+    query, document, grade = fields[0], fields[-2], fields[-1]
+    if not _WHOLE.fullmatch(grade):
+        raise ValueError(f"the relevance {grade!r} is not a whole number")
+    # Some collections write 1.0; fractions were refused above.
+    relevance = int(float(grade))
     if abs(relevance) > HIGHEST:
-        raise ValueError(f"the relevance {said} is beyond {HIGHEST:,}")
+        raise ValueError(f"the relevance {grade} is beyond {HIGHEST:,}")
     # The same line twice is harmless; two verdicts on one document are a mistake that no evaluator mentions.
     known = qrels.setdefault(query, {}).setdefault(document, relevance)
     if known != relevance:

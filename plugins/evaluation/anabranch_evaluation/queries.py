@@ -1,7 +1,7 @@
-"""The queries of a collection, and what is known of their answers: an object a line of a JSONL file.
+"""The queries of a collection and their known answers, from a JSONL file with an object a line.
 
 A line may name its evidence (`references`, in the form of Chroma's chunking evaluation), accepted answers, or a regular
-expression of the words that answer. Every bad line is named before any work starts.
+expression of the words that answer. Every bad line is reported before any work starts.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from anabranch.errors import CollectionError
 from anabranch.text.jsonl_rows import read_rows, text_of
 from anabranch.text.normalization import clean
 
-# A longer answer is a text of its own: no other text contains it word for word.
+# Longer answers are not searched for: no text contains them word for word.
 MOST_WORDS = 12
 
-# Answers that no document says in so many words.
+# Answers that do not occur in documents word for word.
 _UNSAID = frozenset({"yes", "no", "noanswer"})
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Read lines with `_id` (or `id`) and `text` (or `question`); other keys are left alone, empty lines skipped.
+    """Read lines with `_id` (or `id`) and `text` (or `question`); other keys and empty lines are ignored.
 
     Raises:
         CollectionError: The file cannot be read, holds no query, or has bad lines, named by their numbers.
@@ -58,7 +58,7 @@ def references_in(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the `references` of a line.
 
     Raises:
-        ValueError: They are no list of objects.
+        ValueError: It is not a list of objects.
     """
     listed = row.get("references") or []
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
@@ -70,7 +70,7 @@ def document_of(reference: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     """Return the id of the document that a reference is about.
 
     Raises:
-        ValueError: It names none, and its line does not either.
+        ValueError: Neither the reference nor its line names one.
     """
     document = reference.get("corpus_id", row.get("corpus_id"))
     if isinstance(document, bool) or not isinstance(document, str | int) or not str(document).strip():
@@ -80,15 +80,15 @@ def document_of(reference: Mapping[str, Any], row: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What an answer to one question is held against.
+    """The known answer to a question.
 
     Attributes:
         answers: Accepted short answers; one of them has to be in the text.
         pattern: Matches the words of a document that answer.
-        references: The sentences of the documents that answer, whole.
-        document: What the name of the file with the evidence begins with; empty where that is not known.
+        references: Whole sentences of the documents that answer.
+        document: Beginning of the name of the file with the evidence; empty if unknown.
         answerable: False where the documents are known not to hold the answer.
-        reference: The answer in words, of any length, for a judge; empty where it is not known.
+        reference: An answer of any length for a judge; empty if unknown.
     """
 
     answers: tuple[str, ...] = ()
@@ -100,12 +100,12 @@ class Gold:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether a text can be held against it."""
+        """Whether a text can be compared with it."""
         return bool(self.answers or self.pattern or self.references)
 
 
 def read_gold(path: Path) -> dict[str, Gold]:
-    """Read what the lines of `queries.jsonl` or `questions.jsonl` say of the answers.
+    """Read the known answers in the lines of `queries.jsonl` or `questions.jsonl`.
 
     Known keys are `answers`, `answer`, `evidence_regex`, `references` (objects with `content`, or strings), `doc` and
     `unanswerable`; a line may have none of them.
@@ -117,27 +117,27 @@ def read_gold(path: Path) -> dict[str, Gold]:
 
 
 def gold_of(row: Mapping[str, Any]) -> Gold:
-    """Return what one line says.
+    """Return the known answer in one line.
 
     Raises:
         ValueError: A value is of the wrong kind.
-        re.error: The pattern is none.
+        re.error: The pattern is invalid.
     """
-    # Null and "" say that none is known, as in the benchmarks that write every key on every line.
+    # Null and "" mean unknown, because some benchmarks write every key on every line.
     regex = row.get("evidence_regex") or ""
     if not isinstance(regex, str):
-        raise ValueError(f"'evidence_regex' is {type(regex).__name__}, not text")  # noqa: TRY004  # told with the others
-    # "Yes" and whole paragraphs cannot be looked for in a text: no answer could hold them word for word.
-    said = dict.fromkeys(_texts(row, "answers") + _texts(row, "answer"))
+        raise ValueError(f"'evidence_regex' is {type(regex).__name__}, not text")  # noqa: TRY004  # reported with the others
+    # "Yes" and whole paragraphs cannot be found word for word in a text.
+    answers = dict.fromkeys(_texts(row, "answers") + _texts(row, "answer"))
     references = tuple(dict.fromkeys(_texts(row, "references")))
     return Gold(
-        answers=tuple(text for text in said if _is_short(text)),
-        # A match may run over the end of a line: where lines break is the reader's doing.
+        answers=tuple(text for text in answers if _is_short(text)),
+        # A match may span lines, because readers break lines differently.
         pattern=re.compile(regex, re.IGNORECASE | re.DOTALL) if regex else None,
         references=references,
         document=str(row.get("doc") or ""),
         answerable=not row.get("unanswerable", False),
-        reference="\n".join(said or references),
+        reference="\n".join(answers or references),
     )
 
 
@@ -145,7 +145,7 @@ def _texts(row: Mapping[str, Any], name: str) -> list[str]:
     value = row.get(name) or []
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list):
-        raise ValueError(f"{name!r} is {type(value).__name__}, not text or a list")  # noqa: TRY004  # told with the others
+        raise ValueError(f"{name!r} is {type(value).__name__}, not text or a list")  # noqa: TRY004  # reported with the others
     texts = [item.get("content", "") if isinstance(item, dict) else item for item in listed]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name!r} holds something that is not text")
@@ -164,32 +164,32 @@ def contains(text: str, gold: Gold) -> bool | None:
     """
     if not gold.answers and gold.pattern is None:
         return None
-    # The pattern was written against the document, and an answer quotes that.
+    # The pattern matches the document's words, which an answer may quote.
     if gold.pattern is not None and gold.pattern.search(text):
         return True
-    # With spaces around: 19 is no answer to be found in 1954.
+    # With spaces around, so that 19 is not found in 1954.
     spoken = f" {' '.join(_words(text))} "
     return any(f" {' '.join(_words(answer))} " in spoken for answer in gold.answers)
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The words that a text and the reference sentences share: `recall` of theirs, `precision` of its own."""
+    """Shared words of a text and the reference sentences: `recall` is their share, `precision` the text's."""
 
     recall: float
     precision: float
 
 
 def overlap(text: str, references: Sequence[str]) -> Overlap:
-    """Return the shared words of a text and the reference sentences, each word counted as often as both have it."""
-    # Counted and not only seen: a word that is repeated to fill a text is shared once.
-    said = Counter(_words(text))
+    """Return the overlap of a text and the reference sentences; a word counts as often as both have it."""
+    # Counters, so that a word repeated in the text is shared only once.
+    found = Counter(_words(text))
     wanted = Counter(word for reference in references for word in _words(reference))
-    shared = (said & wanted).total()
-    return Overlap(shared / wanted.total() if wanted else 0.0, shared / said.total() if said else 0.0)
+    shared = (found & wanted).total()
+    return Overlap(shared / wanted.total() if wanted else 0.0, shared / found.total() if found else 0.0)
 
 
 def _words(text: str) -> list[str]:
-    # Ligatures and full-width letters of a PDF are the same words.
+    # Ligatures and full-width letters of a PDF count as plain letters.
     plain = unicodedata.normalize("NFKC", text).casefold()
     return [word for word in _WORD.findall(plain) if word not in _ARTICLES]

@@ -1,6 +1,6 @@
-"""Questions with their evidence, by a chat model from passages of a corpus, as `questions.jsonl` holds them.
+"""Generates questions with evidence from passages of a corpus, in the form of `questions.jsonl`.
 
-A question is kept only where the words that are given as its evidence stand in its passage.
+A question is kept only if the quoted evidence is in its passage.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from anabranch.safety.prompt_envelope import DATA, new_nonce, wrap
 from anabranch_evaluation.evidence_patterns import whole_documents
 
 LEAST = 80
-"""Characters of a passage that is worth a question."""
+"""Least characters of a passage."""
 
 LEAST_EVIDENCE = 12
-"""Characters of evidence: shorter words stand in many passages."""
+"""Least characters of evidence; shorter words occur in many passages."""
 
 REPLY_TOKENS = 200
 
@@ -41,14 +41,14 @@ _LABEL = re.compile(r"^\W*[^\W\d][\w ]{0,30}?\W*[:：]\W*")
 
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
-    """A leaf of a corpus, and the name of the file that it is from."""
+    """A leaf of a corpus, and the name of its file."""
 
     document: str
     text: str
 
 
 def passages_worth_asking(corpus: Path) -> list[SourcePassage]:
-    """Return the leaves of a corpus that are long enough for a question, whatever their access tags.
+    """Return the leaves of a corpus that are long enough for a question, regardless of access tags.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
@@ -63,7 +63,7 @@ def passages_worth_asking(corpus: Path) -> list[SourcePassage]:
     return found
 
 
-def asked_about(passage: SourcePassage) -> str:
+def question_prompt(passage: SourcePassage) -> str:
     """Return the user message for one passage."""
     return wrap([(1, passage.document, passage.text)], new_nonce())
 
@@ -74,10 +74,10 @@ def read_question(reply: str, passage: SourcePassage) -> dict[str, Any] | None:
     Three lines are read, numbered or with labels in any language.
     """
     lines = [_NUMBERED.sub("", line).strip() for line in drop_thinking(reply).splitlines() if _WORD.search(line)]
-    # Which of more lines are meant, nobody can say; another passage gives another question.
+    # Other numbers of lines are ambiguous, and are dropped.
     if len(lines) != 3:
         return None
-    # A question may hold a colon of its own: labels stand on all three lines, or on none.
+    # A question may hold a colon, so labels are removed only if all three lines have one.
     if all(_LABEL.match(line) for line in lines):
         lines = [_LABEL.sub("", line, count=1) for line in lines]
     question, answer, evidence = (line.strip(" \"'“”„«»`*_") for line in lines)
@@ -88,13 +88,13 @@ def read_question(reply: str, passage: SourcePassage) -> dict[str, Any] | None:
 
 
 def _pattern(words: str) -> str:
-    # Lines break elsewhere in a document, and a model straightens quotation marks.
+    # Lines break elsewhere in the document, and models change quotation marks.
     return r"\W+".join(re.escape(word) for word in _WORD.findall(words))
 
 
-def rows(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def number_questions(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the lines with ids, each question once."""
-    # Backwards, so that of two alike the first one stays, in its place.
+    # Reversed, so that the first of two equal questions stays.
     once = {row["question"].casefold(): row for row in reversed(found)}
     for number, row in enumerate(reversed(once.values()), start=1):
         yield {"id": f"g{number}", **row}

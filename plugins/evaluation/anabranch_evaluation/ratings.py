@@ -1,6 +1,6 @@
-"""Reads the one number that a judge was asked for, whatever a model writes around it, in any language.
+"""Reads the number in a judge's reply, with any words around it, in any language.
 
-The digits of any script count; where it cannot be told which of several numbers is meant, none is read.
+Digits of any script count; if several numbers are possible, none is read.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ def read_rating(reply: str, least: int, most: int) -> float | None:
 
 
 def read_choice(reply: str, least: int, most: int) -> float | None:
-    """Return the number of a reply as `read_rating` does, where the numbers are names and no scale."""
+    """Return the number of a reply like `read_rating`, for numbers that are choices and not a scale."""
     text = unicodedata.normalize("NFKC", drop_thinking(reply[:MAX_REPLY]))
     alone = [match[1] for line in text.splitlines() if (match := _LINE.fullmatch(line.strip()))]
-    # A line of its own counts first: reasons before it may name other numbers.
-    for said in (alone, _NUMBERS.findall(text)):
-        values = {float(number.replace(",", ".")) for number in said}
+    # A number on its own line takes precedence, because reasons may name other numbers.
+    for numbers in (alone, _NUMBERS.findall(text)):
+        values = {float(number.replace(",", ".")) for number in numbers}
         if values:
-            # Several different numbers: any one of them would be a guess that enters a mean.
+            # With several different numbers, any choice would be a guess.
             value = values.pop()
             return value if not values and least <= value <= most else None
     return None
 
 
 def _without_scale(text: str, least: int, most: int) -> str:
-    """Take out the scale: "1-5" and "1 to 5" before the number, "/5" and "out of 5" behind it."""
+    """Remove the scale: "1-5" and "1 to 5" before the number, "/5" and "out of 5" after it."""
     between = r"\s*(?:[-–—~〜]|[^\W\d]{1,5}|\.\.+|…)\s*"
     behind = rf"(?<=\d)\s*(?:/|[^\W\d]+(?:\s+[^\W\d]+)?)\s*{most}(?![\d.,]*\d)"
-    # A reply that is "1 of 5" and nothing else is a number and its scale, not the scale alone.
+    # A reply of only "1 of 5" is a number with its scale, not the scale alone.
     scale = re.compile(rf"(?<![\d.,]){least}{between}{most}(?![\d.,]*\d)")
     rest = scale.sub(" ", text)
     return re.sub(behind, "", rest if _NUMBERS.search(rest) else text)

@@ -9,30 +9,30 @@ from dataclasses import dataclass, field
 
 from anabranch.errors import QuestionError
 
-# Queries under way: enough to keep a hosted model busy, few enough for a laptop.
+# Concurrent queries: enough to keep a hosted model busy, few enough for a laptop.
 AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDocuments:
-    """What one query found: document ids, best first, and what was degraded on the way."""
+    """The result of one query: document ids, best first, and degradations."""
 
     documents: tuple[str, ...]
     degraded: tuple[str, ...] = ()
 
 
 SearchFunction = Callable[[str, str], Awaitable[FoundDocuments]]
-"""Searches in a configuration for a query; a QuestionError of it means that this one cannot be searched for."""
+"""Searches for a query in a configuration; a QuestionError means that the query cannot be searched for."""
 
 
 @dataclass(slots=True)
 class Run:
-    """What one configuration found.
+    """The results of one configuration.
 
     Attributes:
         rankings: Document ids by query, best first.
-        refused: Why queries could not be searched for, by query; they found nothing.
-        degraded: How many queries each degradation happened to.
+        refused: Reasons why queries were refused, by query; their rankings are empty.
+        degraded: Number of queries by degradation.
     """
 
     rankings: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ async def run_queries(
     configurations: Sequence[str],
     search: SearchFunction,
     *,
-    told: Callable[[], None] | None = None,
+    advance: Callable[[], None] | None = None,
     at_once: int = AT_ONCE,
 ) -> dict[str, Run]:
     """Search every query in every configuration.
@@ -55,34 +55,34 @@ async def run_queries(
     Args:
         queries: Text by id.
         configurations: Their names.
-        search: How to search.
-        told: Called after each query.
-        at_once: How many queries are under way at any time.
+        search: The function that searches.
+        advance: Called after each query.
+        at_once: Number of concurrent queries.
     """
     runs = {name: Run() for name in configurations}
-    # One iterator for all workers: who is done first takes the next query.
+    # All workers share one iterator of queries.
     waiting = iter(queries.items())
 
     async def work(waiting: Iterator[tuple[str, str]]) -> None:
         for key, text in waiting:
-            # Query by query: its vector is still known when the next configuration asks for it.
+            # The query's vector is still cached for the next configuration.
             for name in configurations:
-                await _searched(runs[name], key, text, search, name)
-            if told is not None:
-                told()
+                await _search(runs[name], key, text, search, name)
+            if advance is not None:
+                advance()
 
-    # Any other failure ends the run: scores of half the queries would look like scores of all.
+    # Any other failure ends the run, because partial scores would look complete.
     async with asyncio.TaskGroup() as group:
         for _ in range(at_once):
             group.create_task(work(waiting))
-    return {name: _in_order(run, queries) for name, run in runs.items()}
+    return {name: _in_query_order(run, queries) for name, run in runs.items()}
 
 
-async def _searched(run: Run, key: str, text: str, search: SearchFunction, configuration: str) -> None:
+async def _search(run: Run, key: str, text: str, search: SearchFunction, configuration: str) -> None:
     try:
         found = await search(configuration, text)
     except QuestionError as error:
-        # A person would be told so, and get no passage; the score of that is 0.
+        # A person would get this error and no passage, so the score is 0.
         run.refused[key] = error.message
         run.rankings[key] = ()
         return
@@ -90,8 +90,8 @@ async def _searched(run: Run, key: str, text: str, search: SearchFunction, confi
     run.degraded.update(set(found.degraded))
 
 
-def _in_order(run: Run, queries: Mapping[str, str]) -> Run:
-    """Put what came in any order into that of the queries, so that two runs give the same report."""
+def _in_query_order(run: Run, queries: Mapping[str, str]) -> Run:
+    """Sort the results in the order of the queries, so that two runs give the same report."""
     refused = {key: run.refused[key] for key in queries if key in run.refused}
     rankings = {key: run.rankings[key] for key in queries}
     return Run(rankings, refused, Counter(dict(sorted(run.degraded.items()))))

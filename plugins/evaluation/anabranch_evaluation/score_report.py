@@ -11,47 +11,47 @@ from anabranch_evaluation.eval_report import (
     ROUNDING,
     EvalReport,
     ReportTable,
-    checked,
+    check_cases,
     checks_json,
     checks_table,
     number,
 )
 from anabranch_evaluation.score_tables import Margin, ScoreTable
 
-# Of the overview; with more configurations each of them has a row.
+# Most columns of the overview; with more configurations each has a row.
 MAX_COLUMNS = 8
 
 SHOWN_DOCUMENTS = 20
-"""Of those that a query found."""
+"""Most documents that are listed for a query."""
 
 MarginVerdict = Literal["ok", "missed", "not checked"]
-"""`not checked`: a collection or a configuration that it speaks of was not measured."""
+"""`not checked`: one of its collections or configurations was not measured."""
 
 ScoreMeans = Mapping[str, Mapping[str, float]]
 """Mean score of the first metric by configuration, by collection."""
 
 
-def reported(
+def report_scores(
     table: ScoreTable,
     collections: Sequence[CollectionScores],
     absent: tuple[str, ...],
     settings: Mapping[str, str],
 ) -> EvalReport:
-    """Put a report together."""
+    """Make the report."""
     first = table.metrics[0]
     columns = {each.name: {name: scored.mean(first) for name, scored in each.scored.items()} for each in collections}
     values: dict[tuple[str, ...], Mapping[str, float | None]] = {
         (each.name, name): {**scored.means} for each in collections for name, scored in each.scored.items()
     }
-    checks = checked(table, values, absent)
-    margins = margins_checked(table, columns, absent=[name for name in table.collections if name not in columns])
+    checks = check_cases(table, values, absent)
+    margins = check_margins(table, columns, absent=[name for name in table.collections if name not in columns])
     tables = (
         _overview(table, columns),
         _comparisons(table, collections),
         checks_table(checks, ("collection", "configuration", "metric")),
         _margins(table, margins),
         *(found for each in collections for found in _details(table, each)),
-        # Last, and in full: whoever reads a figure can set what it was measured with.
+        # In full, so that readers can repeat the measurement.
         ReportTable("Configurations", "", ("configuration", "settings"), list(settings.items())),
     )
     value = {
@@ -71,14 +71,14 @@ def reported(
 
 @dataclass(frozen=True, slots=True)
 class MarginCheck:
-    """What became of a margin on one collection, or on `mean`.
+    """The check of a margin on one collection, or on `mean`.
 
     Attributes:
-        margin: As the table has it.
+        margin: The margin in the table.
         on: Collection, or `mean`.
-        best: Which of the others is best there; empty where nothing was checked.
-        measured: By how much the configuration is better than that one.
-        verdict: Whether that is enough.
+        best: The best of the other configurations; empty if not checked.
+        measured: Lead of the configuration over `best`.
+        verdict: Whether the lead is enough.
     """
 
     margin: Margin
@@ -88,16 +88,16 @@ class MarginCheck:
     verdict: MarginVerdict
 
 
-def margins_checked(table: ScoreTable, columns: ScoreMeans, *, absent: Collection[str]) -> list[MarginCheck]:
+def check_margins(table: ScoreTable, columns: ScoreMeans, *, absent: Collection[str]) -> list[MarginCheck]:
     """Check the margins of a table on the collections that were measured.
 
     Args:
-        table: With its margins.
-        columns: What was measured.
-        absent: Collections of the table that were not; their mean with the others is then unknown.
+        table: The table of margins.
+        columns: Measured means.
+        absent: Collections of the table that were not measured; the mean is then unknown.
     """
     own = table.collections or tuple(columns)
-    # A collection that was added for one run has no part in what the table says of the mean.
+    # Collections that were added for one run do not count in the table's mean.
     rows = {"each": columns, "mean": {name: row for name, row in columns.items() if name in own}}
     return [
         check for margin in table.margins for check in _margin_checks(margin, rows[margin.where], complete=not absent)
@@ -106,10 +106,10 @@ def margins_checked(table: ScoreTable, columns: ScoreMeans, *, absent: Collectio
 
 def _margin_checks(margin: Margin, columns: ScoreMeans, *, complete: bool) -> Iterator[MarginCheck]:
     needed = (margin.configuration, *margin.over)
-    # `--only` may have left out one of those that the margin compares.
+    # `--only` may have left out a configuration of the margin.
     whole = {name: row for name, row in columns.items() if all(each in row for each in needed)}
     if margin.where == "mean":
-        # A mean over the collections that happen to be here is another figure.
+        # A mean over only some of the collections is not comparable.
         known = list(whole.values()) if complete and len(whole) == len(columns) else []
         whole = {"mean": {name: sum(row[name] for row in known) / len(known) for name in needed}} if known else {}
     for on, row in whole.items():
@@ -124,20 +124,20 @@ def _overview(table: ScoreTable, columns: ScoreMeans) -> ReportTable:
     names = [name for name in table.configurations if any(name in row for row in columns.values())]
     rows = [(on, *_best_bold([row.get(name) for name in names])) for on, row in columns.items()]
     if len(columns) > 1:
-        # A mean over fewer collections cannot stand beside the others.
+        # Means over different collections are not comparable.
         whole = [name for name in names if all(name in row for row in columns.values())]
         means = {name: sum(row[name] for row in columns.values()) / len(columns) for name in whole}
         rows.append(("mean", *_best_bold([means.get(name) for name in names])))
     heads: Sequence[str] = ("collection", *names)
-    # Thirty configurations side by side fit no page.
+    # Many configurations side by side do not fit a page.
     if len(names) > MAX_COLUMNS:
         heads, *rows = [("configuration", *(row[0] for row in rows)), *list(zip(heads, *rows, strict=True))[1:]]
     return ReportTable(f"{table.metrics[0]} by collection", "", heads, rows)
 
 
 def _best_bold(values: Sequence[float | None]) -> list[str]:
-    """Mark the best of a row, and what rounds to the same."""
-    # By what is shown: two that look alike are both the best.
+    """Mark the best values of a row, after rounding."""
+    # Compared as printed: equal texts are both the best.
     texts = [number(value) for value in values]
     best = max(texts, key=lambda text: float(text or "-inf"), default="")
     return [f"**{text}**" if text and len(values) > 1 and text == best else text for text in texts]
@@ -199,7 +199,7 @@ def _collection_json(each: CollectionScores) -> dict[str, Any]:
 
 
 def _queries_json(table: ScoreTable, collections: Sequence[CollectionScores]) -> Iterator[dict[str, Any]]:
-    """Yield a row per collection, query and configuration: its scores, what it found, what was relevant."""
+    """Yield a row per collection, query and configuration: scores, found and relevant documents."""
     for each in collections:
         collection = each.prepared.collection
         for query, text in collection.queries.items():

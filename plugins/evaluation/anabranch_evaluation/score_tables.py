@@ -1,10 +1,9 @@
-"""Tables: what is measured on which collections, and what is expected to come out.
+"""Tables of an evaluation: what is measured on which collections, and the expected scores.
 
-A table is a YAML file. In a table of scores every configuration is run on every collection, and a case says which score
-is expected of one of them, and by how much it may differ. `expected: null` is measured and shown, and not checked. In a
-table of answers (`kind: answers`) a collection is asked, beside its own questions, some of the others', which it must
-not answer, and some of its own with the documents that answer them left out of the search.
-In one of `kind: judged` every configuration answers, and a chat model judges the answers.
+A table is a YAML file. In a table of scores every configuration runs on every collection, and a case gives an expected
+score and its tolerance; `expected: null` is measured but not checked. In a table of answers (`kind: answers`) a
+collection gets its own questions, some of other collections, which it must not answer, and some of its own with the
+documents that answer them left out. In a table of `kind: judged` a chat model judges the configurations' answers.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from anabranch.errors import CollectionError
-from anabranch.text.jsonl_rows import unusable
+from anabranch.text.jsonl_rows import describe_bad_rows
 from anabranch_evaluation.metrics import measure_of
 from anabranch_evaluation.yaml_positions import Located, Where, read_located
 
@@ -35,20 +34,20 @@ Metric = Annotated[str, AfterValidator(_known_metric)]
 _Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 ANSWERS = "answers"
-# Of an expected score; finer than any tolerance that makes sense.
+# Digits of an expected score; finer than any sensible tolerance.
 DIGITS = 4
 
 Problem = tuple[Where, str]
-"""The place of something in a table, and what is wrong with it."""
+"""A place in a table, and its fault."""
 
 
 class _TableModel(BaseModel):
-    # A key that is misspelled would be an expectation that nobody checks.
+    # An unknown key would be an expectation that nobody checks.
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
 class _CommonTable(_TableModel):
-    """What all kinds of tables say."""
+    """The fields of all kinds of tables."""
 
     title: str = Field(min_length=1, description="Heading of the report.")
     about: str = Field(default="", description="What the table shows, for its readers.")
@@ -68,14 +67,14 @@ class Case(_TableModel):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Where it is measured, and at the end what."""
+        """The place of the measurement; the last part is the measure."""
         return self.collection, self.configuration, self.metric
 
 
 class Margin(_TableModel):
-    """By how much a configuration has to be better than the best of others, in the first metric.
+    """Required lead of a configuration over the best of others, in the first metric.
 
-    Below 0: by how much it may be worse.
+    A negative value is how much worse it may be.
     """
 
     configuration: Name
@@ -85,7 +84,7 @@ class Margin(_TableModel):
 
 
 class ScoreTable(_CommonTable):
-    """What a YAML file of scores holds; see the guide's page on evaluation."""
+    """A table of scores; see the guide's page on evaluation."""
 
     kind: Literal["scores"] = "scores"
     metrics: tuple[Metric, ...] = Field(min_length=1, description="The first one is compared and drawn.")
@@ -96,18 +95,18 @@ class ScoreTable(_CommonTable):
     margins: tuple[Margin, ...] = Field(default=(), description="What one configuration owes to others.")
 
     def problems(self) -> Iterator[Problem]:
-        """Yield what it names and does not define, or names twice."""
+        """Yield names that are undefined or duplicate."""
         yield from _unknown_baseline(self)
         for name in ("metrics", "collections"):
             listed: tuple[str, ...] = getattr(self, name)
             if len(set(listed)) < len(listed):
-                yield (name,), "a name stands in it twice"
+                yield (name,), "it holds a name twice"
         known = {"collection": self.collections, "configuration": self.configurations, "metric": self.metrics}
         for index, case in enumerate(self.cases):
             for name, names in known.items():
                 if getattr(case, name) not in names:
                     yield ("cases", index, name), f"the table has no {name} {getattr(case, name)!r}"
-        yield from _repeated(self.cases)
+        yield from _find_repeated(self.cases)
         for index, margin in enumerate(self.margins):
             for name in (margin.configuration, *margin.over):
                 if name not in self.configurations:
@@ -115,7 +114,7 @@ class ScoreTable(_CommonTable):
 
 
 Measure = Literal[
-    # Without `reachable` and `first`, which are measured for comparison and say nothing of the answers.
+    # Without `reachable` and `first`, which say nothing about the answers.
     "contains", "recall", "chars", "weak_own", "weak_marked", "weak_elsewhere", "weak_removed",
     "auc_marked", "auc_elsewhere", "auc_removed",
 ]  # fmt: skip
@@ -131,12 +130,12 @@ class AnswerCase(_TableModel):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Where it is measured, and at the end what."""
+        """The place of the measurement; the last part is the measure."""
         return self.collection, self.measure
 
 
 class AnswerTable(_CommonTable):
-    """What a YAML file of `kind: answers` holds; see the guide's page on experiments."""
+    """A table of `kind: answers`; see the guide's page on experiments."""
 
     kind: Literal["answers"]
     collections: tuple[Name, ...] = Field(min_length=1, description="Names of folders below --data.")
@@ -152,12 +151,14 @@ class AnswerTable(_CommonTable):
         """The one configuration, under the name that `--only` and messages use."""
         return {ANSWERS: {}}
 
-    def may_ask(self, asked: str, of: str) -> bool:
+    def may_ask(self, collection: str, other: str) -> bool:
         """Tell whether the questions of one collection have no answer in another."""
-        return asked != of and (asked, of) not in self.related and (of, asked) not in self.related
+        return (
+            collection != other and (collection, other) not in self.related and (other, collection) not in self.related
+        )
 
     def problems(self) -> Iterator[Problem]:
-        """Yield what it names and does not define, or names twice."""
+        """Yield names that are undefined or duplicate."""
         for index, pair in enumerate(self.related):
             for name in pair:
                 if name not in self.collections:
@@ -165,11 +166,11 @@ class AnswerTable(_CommonTable):
         for index, case in enumerate(self.cases):
             if case.collection not in self.collections:
                 yield ("cases", index, "collection"), f"the table has no collection {case.collection!r}"
-        yield from _repeated(self.cases)
+        yield from _find_repeated(self.cases)
 
 
 class JudgedTable(_CommonTable):
-    """What a YAML file of `kind: judged` holds; see the guide's page on evaluation."""
+    """A table of `kind: judged`; see the guide's page on evaluation."""
 
     kind: Literal["judged"]
     collections: tuple[Name, ...] = Field(min_length=1, description="Names of folders below --data.")
@@ -184,7 +185,7 @@ class JudgedTable(_CommonTable):
         return self.baseline or next(iter(self.configurations))
 
     def problems(self) -> Iterator[Problem]:
-        """Yield what it names and does not define."""
+        """Yield undefined names."""
         return _unknown_baseline(self)
 
 
@@ -194,31 +195,31 @@ _KINDS: dict[str, type[EvalTable]] = {"scores": ScoreTable, "answers": AnswerTab
 
 
 def read_table(path: Path) -> EvalTable:
-    """Read a table from its YAML file, of the kind that it says it is; one that does not say is of scores.
+    """Read a table from its YAML file; the default kind is `scores`.
 
     Raises:
-        CollectionError: It is not one, or names what it does not define; each problem with its line.
+        CollectionError: The file is not a valid table; the message names each fault with its line.
     """
     located = read_located(path)
     kind = str(located.value.get("kind", "scores")) if isinstance(located.value, dict) else "scores"
-    # Chosen here and not by a union of pydantic's, which would tell what is wrong by the rules of all three.
+    # Not a pydantic union, which would report the faults of all three kinds.
     if kind not in _KINDS:
-        raise _unusable(path, located, [(("kind",), f"there is none {kind!r}; known are {', '.join(_KINDS)}")])
+        raise _unusable(path, located, [(("kind",), f"unknown kind {kind!r}; use {', '.join(_KINDS)}")])
     try:
         table = _KINDS[kind].model_validate(located.value)
     except ValidationError as error:
-        # pydantic marks an error in a key itself; the place of that is the key's.
+        # pydantic appends "[key]" to the place of an error in a key.
         places = [tuple(part for part in item["loc"] if part != "[key]") for item in error.errors()]
-        raise _unusable(path, located, zip(places, map(_said, error.errors()), strict=True)) from error
+        raise _unusable(path, located, zip(places, map(_describe_fault, error.errors()), strict=True)) from error
     if problems := list(table.problems()):
         raise _unusable(path, located, problems)
     return table
 
 
 def _unusable(path: Path, located: Located, problems: Iterable[Problem]) -> CollectionError:
-    told = [f"line {located.line(where)}: {_spelled(where)}{what}" for where, what in problems]
-    return unusable(
-        path, told, hint="The guide's page on evaluation shows what a table holds.", refused=CollectionError
+    lines = [f"line {located.line(where)}: {_spell(where)}{what}" for where, what in problems]
+    return describe_bad_rows(
+        path, lines, hint="The guide's page on evaluation shows what a table holds.", refused=CollectionError
     )
 
 
@@ -229,11 +230,13 @@ def with_expected(path: Path, table: EvalTable, values: Mapping[int, float]) -> 
         CollectionError: The file has changed since the table was read.
     """
     located = read_located(path)
-    # The places of the numbers are those of the file as it is now.
+    # The numbers are replaced by place, so the file must still be the same.
     if type(table).model_validate(located.value) != table:
         raise CollectionError(f"{path} has changed since it was read.", hint="Run the command again.")
-    # Number by number in the text: a YAML library would write the file anew, without its comments.
-    return located.replaced({("cases", index, "expected"): f"{value:.{DIGITS}f}" for index, value in values.items()})
+    # Replaced in the text, because a YAML library would drop the comments.
+    return located.replace_values(
+        {("cases", index, "expected"): f"{value:.{DIGITS}f}" for index, value in values.items()}
+    )
 
 
 def _unknown_baseline(table: ScoreTable | JudgedTable) -> Iterator[Problem]:
@@ -241,33 +244,33 @@ def _unknown_baseline(table: ScoreTable | JudgedTable) -> Iterator[Problem]:
         yield ("baseline",), f"there is no configuration {table.baseline!r}"
 
 
-def _repeated(cases: Sequence[Case | AnswerCase]) -> Iterator[Problem]:
-    seen: dict[tuple[str, ...], int] = {}
+def _find_repeated(cases: Sequence[Case | AnswerCase]) -> Iterator[Problem]:
+    firsts: dict[tuple[str, ...], int] = {}
     for index, case in enumerate(cases):
-        first = seen.setdefault(case.key, index)
+        first = firsts.setdefault(case.key, index)
         if first != index:
-            yield ("cases", index), f"it is the case of cases[{first}] again"
+            yield ("cases", index), f"it repeats cases[{first}]"
 
 
-def _said(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
-    """Return what one of pydantic's errors says, with the value it is about."""
+def _describe_fault(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
+    """Return the message of a pydantic error with its value."""
     what = str(item["msg"]).removeprefix("Value error, ")
-    # Of what is missing pydantic gives all that is around it.
+    # For a missing field pydantic's input is the whole object around it.
     shown = "" if item["type"] in ("missing", "extra_forbidden") else f", not {str(item['input'])[:60]!r}"
     return what[:1].lower() + what[1:] + shown
 
 
-def _spelled(where: Where) -> str:
-    """Return a place as a person would write it, before what is said of it."""
+def _spell(where: Where) -> str:
+    """Return a place as a prefix of a message."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".")
     return f"{text}: " if text else ""
 
 
-# The question itself and nothing else, so that a retriever or a way of fusing is seen on its own.
+# Only the question itself is searched, without reranking, so that a retriever is measured alone.
 ALONE = {"strategy": "none", "rerank": "none"}
 
 METRICS = ("nDCG@10", "RR@10", "R@5", "R@10", "R@20", "Success@5", "Success@10", "Success@20")
-# Where passages are judged: how many questions have their evidence among the first few; 24 reach an answer.
+# For judged passages: the share of questions with evidence among the first few; 24 passages reach an answer.
 PASSAGE_METRICS = ("Success@10", "Success@3", "Success@5", "Success@24", "RR@10")
 
 DEFAULT = "default"

@@ -1,4 +1,4 @@
-"""How sure a difference is: paired randomisation tests, corrected for several comparisons, and confidence intervals.
+"""Significance of differences: paired randomisation tests, corrected for several comparisons, and confidence intervals.
 
 Fisher's randomisation test as in Smucker, Allan and Carterette, "A comparison of statistical significance tests for
 information retrieval evaluation" (CIKM 2007): it assumes nothing about how scores are distributed, and a person's own
@@ -16,15 +16,15 @@ from anabranch_evaluation.metrics import PerQuery
 
 RESAMPLES = 9_999
 BOOTSTRAPS = 2_000
-# Resamples held in memory at once.
+# Resamples in memory at a time.
 BATCH = 512
 
-# The same scores give the same p-value and the same interval each time.
+# A fixed seed gives equal results for equal scores.
 SEED = 2007
 
 
 def p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return how likely a mean difference as large as this is, in either direction, where there is none.
+    """Return the two-sided p-value of the mean difference of two systems.
 
     Exact for up to 13 pairs, from 9,999 random changes of sides for more; 1 where no pair differs.
 
@@ -40,7 +40,7 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
     # SciPy refuses a single pair.
     if len(difference) == 1:
         return 1.0  # either side is as likely
-    # In batches, because all resamples of a thousand queries at once take 80 MB.
+    # In batches, because all resamples of a thousand queries take 80 MB.
     result = permutation_test(
         (difference,),
         np.mean,
@@ -76,7 +76,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
 
 
-# Scores nearer than this are the same but for rounding.
+# Scores closer than this differ only by rounding.
 TIE = 1e-9
 
 
@@ -85,12 +85,12 @@ class RunComparison:
     """One configuration against the baseline.
 
     Attributes:
-        configuration: Which one.
-        difference: Of the mean scores, the configuration's minus the baseline's.
-        won: Queries that it does better on.
-        lost: Queries that it does worse on.
-        tied: The others.
-        p: Of the paired randomisation test, corrected by Holm for the configurations that were compared.
+        configuration: Its name.
+        difference: Its mean score minus the baseline's.
+        won: Queries on which it is better.
+        lost: Queries on which it is worse.
+        tied: The other queries.
+        p: p-value of the paired randomisation test, corrected by Holm for all comparisons.
     """
 
     configuration: str
@@ -101,7 +101,7 @@ class RunComparison:
     p: float
 
 
-def compared(scores: Mapping[str, PerQuery], baseline: str) -> list[RunComparison]:
+def compare_runs(scores: Mapping[str, PerQuery], baseline: str) -> list[RunComparison]:
     """Compare every configuration with the baseline; none where the baseline was not measured."""
     others = [name for name in scores if name != baseline]
     if baseline not in scores or not others:
@@ -109,10 +109,10 @@ def compared(scores: Mapping[str, PerQuery], baseline: str) -> list[RunCompariso
     columns = {name: [scores[name][query] for query in scores[baseline]] for name in scores}
     base = columns[baseline]
     corrected = holm([p_value(columns[name], base) for name in others])
-    return [_compared(name, columns[name], base, p) for name, p in zip(others, corrected, strict=True)]
+    return [_compare_run(name, columns[name], base, p) for name, p in zip(others, corrected, strict=True)]
 
 
-def _compared(name: str, scores: list[float], base: list[float], p: float) -> RunComparison:
+def _compare_run(name: str, scores: list[float], base: list[float], p: float) -> RunComparison:
     differences = [score - other for score, other in zip(scores, base, strict=True)]
     won = sum(difference > TIE for difference in differences)
     lost = sum(difference < -TIE for difference in differences)

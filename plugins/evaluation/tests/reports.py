@@ -6,10 +6,10 @@ from pathlib import Path
 
 from anabranch_evaluation.collection import Collection
 from anabranch_evaluation.collection_corpus import Prepared
-from anabranch_evaluation.collection_scores import CollectionScores, scored_collection
+from anabranch_evaluation.collection_scores import CollectionScores, score_collection
 from anabranch_evaluation.eval_report import EvalReport
 from anabranch_evaluation.runs import Run
-from anabranch_evaluation.score_report import reported
+from anabranch_evaluation.score_report import report_scores
 from anabranch_evaluation.score_tables import ScoreTable
 
 TABLE = {
@@ -46,11 +46,11 @@ def collections() -> tuple[CollectionScores, ...]:
     here["new"].degraded["rerank: it was down."] = 2
     there = {"old": Run(dict.fromkeys(queries, first)), "new": Run(dict.fromkeys(queries, second))}
     return (
-        scored_collection(table, collection("here", remarks=("one | thing",)), here),
-        scored_collection(table, collection("there"), there),
+        score_collection(table, collection("here", remarks=("one | thing",)), here),
+        score_collection(table, collection("there"), there),
     )
 
 
 def report() -> EvalReport:
     settings = {"old": "the defaults", "new": 'fusion="rrf"'}
-    return reported(ScoreTable.model_validate(TABLE), collections(), ("nowhere",), settings)
+    return report_scores(ScoreTable.model_validate(TABLE), collections(), ("nowhere",), settings)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from anabranch_evaluation.answer_quality import Outcome, QuestionKind, WrittenAnswer, measures_of, outcome_of
-from anabranch_evaluation.answer_report import AnswerCollection, answers_reported
+from anabranch_evaluation.answer_report import AnswerCollection, report_answers
 from anabranch_evaluation.eval_report import EvalReport, markdown_of
 from anabranch_evaluation.queries import Gold
 from anabranch_evaluation.score_tables import AnswerCase, AnswerTable
@@ -31,7 +31,7 @@ def _report(*names: str, absent: tuple[str, ...] = ()) -> EvalReport:
         AnswerCase(collection="b", measure="contains", expected=None),
     )
     table = AnswerTable(kind="answers", title="Answers", collections=("a", "b"), cases=cases)
-    return answers_reported(table, tuple(map(_collection, names)), absent)
+    return report_answers(table, tuple(map(_collection, names)), absent)
 
 
 def _titles(report: EvalReport) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CollectionError
-from anabranch_evaluation.collection import checked_against, read_collection
+from anabranch_evaluation.collection import check_judgements, read_collection
 from plugins.evaluation.tests.made import ANIMALS, ASKED, JUDGED, make_collection
 
 
@@ -16,7 +16,7 @@ def test_a_collection_that_fits_has_no_remarks(tmp_path: Path) -> None:
     assert collection.qrels["q2"] == {"owls": 1}
     assert collection.corpus == tmp_path / "animals" / "corpus.jsonl"
     assert collection.remarks == ()
-    assert checked_against(collection, ANIMALS.keys()) is collection
+    assert check_judgements(collection, ANIMALS.keys()) is collection
 
 
 def test_what_cannot_be_used_is_left_out_and_counted(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_what_cannot_be_used_is_left_out_and_counted(tmp_path: Path) -> None:
 
 def test_documents_that_the_judgements_name_and_nobody_has_count_as_not_found(tmp_path: Path) -> None:
     judged = [*JUDGED, ("q1", "seals", 1), ("q2", "seals", 2), ("q3", "eels", 0)]
-    collection = checked_against(read_collection(make_collection(tmp_path, judged=judged)), ANIMALS.keys())
+    collection = check_judgements(read_collection(make_collection(tmp_path, judged=judged)), ANIMALS.keys())
     assert collection.qrels["q1"] == {"otters": 1, "seals": 1}
     assert collection.remarks == (
         "1 of 5 relevant documents are not among the documents, such as 'seals': they count as not found, in 2 queries",
@@ -45,7 +45,7 @@ def test_judgements_of_other_documents_altogether_are_refused(tmp_path: Path) ->
     judged = [(query, f"{document}.txt", 1) for query, document, _ in JUDGED]
     collection = read_collection(make_collection(tmp_path, judged=judged))
     with pytest.raises(CollectionError, match=r"Documents are 'bees', .* judgements are of 'bees\.txt'"):
-        checked_against(collection, ANIMALS.keys())
+        check_judgements(collection, ANIMALS.keys())
 
 
 def test_judgements_of_other_queries_altogether_are_refused(tmp_path: Path) -> None:

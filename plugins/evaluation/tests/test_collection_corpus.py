@@ -8,7 +8,7 @@ import pytest
 
 from anabranch.errors import CollectionError, CorpusEmptyError, CorpusNotFoundError
 from anabranch_evaluation.collection import read_collection
-from anabranch_evaluation.collection_corpus import opened, prepare
+from anabranch_evaluation.collection_corpus import open_prepared, prepare
 from plugins.evaluation.tests.made import ANIMALS, make_collection, write_lines
 
 
@@ -76,4 +76,4 @@ def test_a_collection_without_documents_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusEmptyError, match="could not be taken in: 2"):
         prepare(read_collection(folder), making)
     with pytest.raises(CorpusNotFoundError):
-        opened(read_collection(folder), tmp_path / "nowhere")
+        open_prepared(read_collection(folder), tmp_path / "nowhere")

@@ -7,8 +7,8 @@ import pytest
 
 from anabranch.errors import CollectionError, CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
-from anabranch_evaluation.collection import read_collection, with_evidence
-from anabranch_evaluation.evidence_patterns import NOWHERE, judged, whole_documents
+from anabranch_evaluation.collection import judge_by_evidence, read_collection
+from anabranch_evaluation.evidence_patterns import NOWHERE, judge_passages, whole_documents
 from anabranch_evaluation.queries import gold_of
 from plugins.evaluation.tests.made import write_lines
 
@@ -40,7 +40,7 @@ def corpus(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_leaf_with_some_of_the_evidence_is_relevant(corpus: Path) -> None:
     (document,) = whole_documents(corpus)
-    found = judged({"one": gold_of(QUESTIONS[0]), "all": gold_of({"evidence_regex": "(?s).+"})}, corpus)
+    found = judge_passages({"one": gold_of(QUESTIONS[0]), "all": gold_of({"evidence_regex": "(?s).+"})}, corpus)
     (leaf,) = found.qrels["one"]
     start = document.starts[document.leaves.index(leaf)]
     assert start <= document.text.index("heron number 31") < start + 800
@@ -48,7 +48,7 @@ def test_every_leaf_with_some_of_the_evidence_is_relevant(corpus: Path) -> None:
 
 
 def test_a_match_of_nothing_is_no_evidence(corpus: Path) -> None:
-    found = judged({"q": gold_of({"evidence_regex": "x*"})}, corpus)
+    found = judge_passages({"q": gold_of({"evidence_regex": "x*"})}, corpus)
     assert found.qrels == {"q": {NOWHERE: 1}}
     assert found.nowhere == {"q"}
 
@@ -57,7 +57,7 @@ def test_evidence_over_the_end_of_a_leaf_makes_both_relevant(corpus: Path) -> No
     (document,) = whole_documents(corpus)
     end = document.starts[1]
     words = document.text[end - 12 : end + 12]
-    found = judged({"q": gold_of({"evidence_regex": re.escape(words)})}, corpus)
+    found = judge_passages({"q": gold_of({"evidence_regex": re.escape(words)})}, corpus)
     assert set(found.qrels["q"]) == {document.leaves[0], document.leaves[1]}
 
 
@@ -65,7 +65,7 @@ def test_a_folder_of_documents_and_questions_is_a_collection(folder: Path, corpu
     collection = read_collection(folder, "asked")
     assert [path.name for path in collection.sources] == ["Novel of 1925.txt"]
     assert set(collection.queries) == {"q1", "q2", "q3"}
-    prepared = with_evidence(collection, corpus)
+    prepared = judge_by_evidence(collection, corpus)
     assert set(prepared.queries) == {"q1", "q2"}
     said = "; ".join(prepared.remarks)
     assert "1 query without evidence is left out ('q4')" in said
@@ -76,12 +76,12 @@ def test_a_folder_of_documents_and_questions_is_a_collection(folder: Path, corpu
 def test_questions_about_other_documents_are_an_error(tmp_path: Path, corpus: Path) -> None:
     write_lines(tmp_path / "questions.jsonl", [QUESTIONS[2]])
     with pytest.raises(CollectionError, match="'report'"):
-        with_evidence(read_collection(tmp_path), corpus)
+        judge_by_evidence(read_collection(tmp_path), corpus)
 
 
 def test_questions_without_any_evidence_are_an_error(tmp_path: Path) -> None:
     write_lines(tmp_path / "questions.jsonl", [QUESTIONS[3]])
-    with pytest.raises(CollectionError, match="what its evidence is"):
+    with pytest.raises(CollectionError, match="has evidence"):
         read_collection(tmp_path)
 
 

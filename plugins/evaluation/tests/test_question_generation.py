@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from anabranch_evaluation.question_generation import SourcePassage, read_question, rows
+from anabranch_evaluation.question_generation import SourcePassage, number_questions, read_question
 
 ENGLISH = SourcePassage("weir.md", "The weir was rebuilt in 1850 by\nIda “the Hammer” Marrow, an engineer.")
 GERMAN = SourcePassage("wehr.md", "Das Wehr wurde 1850 von der Ingenieurin Ida Marrow neu gebaut.")
@@ -50,4 +50,4 @@ def test_what_does_not_stand_in_the_passage_is_no_question(reply: str) -> None:
 
 def test_each_question_is_asked_once() -> None:
     found = [{"question": "Who?", "answer": "a"}, {"question": "WHO?", "answer": "b"}, {"question": "When?"}]
-    assert [(row["id"], row["question"]) for row in rows(found)] == [("g1", "Who?"), ("g2", "When?")]
+    assert [(row["id"], row["question"]) for row in number_questions(found)] == [("g1", "Who?"), ("g2", "When?")]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch_evaluation.collection import read_collection
-from anabranch_evaluation.question_selection import Question, QuestionPool, asked_of, pool_of, spread
+from anabranch_evaluation.question_selection import Question, QuestionPool, choose_questions, pool_of, spread
 from anabranch_evaluation.score_tables import AnswerTable
 from plugins.evaluation.tests.made import ASKED, make_collection, write_lines
 
@@ -22,17 +22,17 @@ def _pool(name: str, count: int = 5) -> QuestionPool:
 
 def test_a_collection_is_asked_its_own_the_others_and_what_was_removed() -> None:
     pools = {name: _pool(name) for name in "abc"}
-    asked = asked_of("a", pools, TABLE)
+    asked = choose_questions("a", pools, TABLE)
     assert [each.id for each in asked if each.kind == "own"] == ["a0", "a2"]
     assert [each.id for each in asked if each.kind == "marked"] == ["m"]
     assert [each.id for each in asked if each.kind == "elsewhere"] == ["b/b0", "b/b2", "c/c0", "c/c2"]
     (removed,) = [each for each in asked if each.kind == "removed"]
     assert removed.filters == {"not": {"key": {"in": ["d1"]}}}  # two of ten documents would be too many
-    assert asked == asked_of("a", pools, TABLE)
+    assert asked == choose_questions("a", pools, TABLE)
 
 
 def test_a_collection_alone_is_asked_nothing_of_others() -> None:
-    asked = asked_of("a", {"a": _pool("a")}, TABLE)
+    asked = choose_questions("a", {"a": _pool("a")}, TABLE)
     assert {each.kind for each in asked} == {"own", "marked", "removed"}
 
 

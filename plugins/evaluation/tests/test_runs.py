@@ -21,7 +21,7 @@ async def test_every_query_goes_through_every_configuration_in_the_order_given()
         return FoundDocuments((configuration, query))
 
     told: list[None] = []
-    runs = await run_queries(QUERIES, ["a", "b"], search, told=lambda: told.append(None))
+    runs = await run_queries(QUERIES, ["a", "b"], search, advance=lambda: told.append(None))
     assert list(runs) == ["a", "b"]
     assert runs["b"].rankings == {key: ("b", text) for key, text in QUERIES.items()}
     assert list(runs["b"].rankings) == list(QUERIES)

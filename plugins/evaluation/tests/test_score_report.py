@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch_evaluation.eval_report import checked
-from anabranch_evaluation.score_report import MarginCheck, margins_checked
+from anabranch_evaluation.eval_report import check_cases
+from anabranch_evaluation.score_report import MarginCheck, check_margins
 from anabranch_evaluation.score_tables import ScoreTable
 from plugins.evaluation.tests.reports import collections, report
 
@@ -56,14 +56,14 @@ def table(**case: object) -> ScoreTable:
     ],
 )
 def test_verdicts(measured: float, case: dict[str, object], verdict: str) -> None:
-    (found,) = checked(table(**case), {("c", "a"): {"nDCG@10": measured}}, absent=frozenset())
+    (found,) = check_cases(table(**case), {("c", "a"): {"nDCG@10": measured}}, absent=frozenset())
     assert (found.verdict, found.measured, found.index) == (verdict, measured, 0)
 
 
 def test_a_collection_that_is_not_here_is_said_and_one_that_was_not_asked_for_is_not() -> None:
-    (found,) = checked(table(), {}, absent=frozenset({"c"}))
+    (found,) = check_cases(table(), {}, absent=frozenset({"c"}))
     assert (found.verdict, found.measured) == ("not here", None)
-    assert checked(table(), {}, absent=frozenset()) == ()
+    assert check_cases(table(), {}, absent=frozenset()) == ()
 
 
 COLUMNS = {"x": {"new": 0.70, "a": 0.60, "b": 0.72}, "y": {"new": 0.80, "a": 0.70, "b": 0.60}}
@@ -78,7 +78,7 @@ def table_margins(where: str, by: float, over: tuple[str, ...] = ("a", "b")) -> 
 
 
 def found(where: str, by: float, **kwargs: object) -> list[tuple[str, str, str]]:
-    rows: list[MarginCheck] = margins_checked(table_margins(where, by), COLUMNS, absent=kwargs.get("absent", ()))  # type: ignore[arg-type]
+    rows: list[MarginCheck] = check_margins(table_margins(where, by), COLUMNS, absent=kwargs.get("absent", ()))  # type: ignore[arg-type]
     return [(row.on, row.best, row.verdict) for row in rows]
 
 
@@ -88,7 +88,7 @@ def test_on_each_collection_the_best_of_the_others_counts() -> None:
 
 
 def test_on_the_mean() -> None:
-    (check,) = margins_checked(table_margins("mean", 0.09), COLUMNS, absent=())
+    (check,) = check_margins(table_margins("mean", 0.09), COLUMNS, absent=())
     assert (check.on, check.best, check.verdict) == ("mean", "b", "ok")
     assert check.measured == pytest.approx(0.75 - 0.66)
     assert found("mean", 0.1) == [("mean", "b", "missed")]
@@ -102,11 +102,11 @@ def test_a_mean_over_some_of_the_collections_says_nothing() -> None:
 @pytest.mark.parametrize("where", ["each", "mean"])
 def test_without_the_configurations_nothing_is_checked(where: str) -> None:
     for columns in ({}, {"x": {"new": 0.5}}):
-        (check,) = margins_checked(table_margins(where, 0.0), columns, absent=())
+        (check,) = check_margins(table_margins(where, 0.0), columns, absent=())
         assert (check.on, check.measured, check.verdict) == (where, None, "not checked")
 
 
 def test_a_collection_that_the_table_does_not_name_has_no_part_in_the_mean() -> None:
     named = table_margins("mean", 0.0).model_copy(update={"collections": ("y",)})
-    (check,) = margins_checked(named, COLUMNS, absent=())
+    (check,) = check_margins(named, COLUMNS, absent=())
     assert check.measured == pytest.approx(0.1)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch_evaluation.significance import compared, holm, interval, p_value
+from anabranch_evaluation.significance import compare_runs, holm, interval, p_value
 
 pairs = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9)
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=8)
@@ -71,7 +71,7 @@ def column(*scores: float) -> dict[str, float]:
 
 def test_wins_losses_and_ties_are_counted_query_by_query() -> None:
     scores = {"new": column(1, 0.5, 0, 0.3), "base": column(0.5, 0.5, 0.5, 0.3 + 1e-12)}
-    (found,) = compared(scores, "base")
+    (found,) = compare_runs(scores, "base")
     assert (found.configuration, found.won, found.lost, found.tied) == ("new", 1, 1, 2)
     assert found.difference == pytest.approx(0.0)
     assert found.p == pytest.approx(1.0)
@@ -79,17 +79,17 @@ def test_wins_losses_and_ties_are_counted_query_by_query() -> None:
 
 def test_queries_are_paired_by_id_whatever_their_order() -> None:
     base = column(0.1, 0.2, 0.3)
-    (found,) = compared({"base": base, "same": dict(reversed(base.items()))}, "base")
+    (found,) = compare_runs({"base": base, "same": dict(reversed(base.items()))}, "base")
     assert (found.won, found.lost, found.tied, found.p) == (0, 0, 3, 1.0)
 
 
 def test_several_comparisons_are_corrected() -> None:
     base, better = column(*[0.0] * 8), column(*[1.0] * 8)
-    alone = compared({"base": base, "a": better}, "base")[0].p
+    alone = compare_runs({"base": base, "a": better}, "base")[0].p
     assert alone == pytest.approx(2 / 2**8)
-    assert [each.p for each in compared({"base": base, "a": better, "b": better}, "base")] == [2 * alone, 2 * alone]
+    assert [each.p for each in compare_runs({"base": base, "a": better, "b": better}, "base")] == [2 * alone, 2 * alone]
 
 
 def test_nothing_to_compare() -> None:
-    assert compared({"a": column(1)}, "base") == []
-    assert compared({"base": column(1)}, "base") == []
+    assert compare_runs({"a": column(1)}, "base") == []
+    assert compare_runs({"base": column(1)}, "base") == []

@@ -26,7 +26,7 @@ def test_values_know_their_lines(tmp_path: Path) -> None:
 def test_a_value_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
     text = "\ufeff# keep\ncases:\n  - {e: null,  x: é}  # ☂\n  - e:\n    x: 'null'\n  - {e: .5}\n"
     found = read(tmp_path, text)
-    changed = found.replaced({("cases", index, "e"): f"0.{index}" for index in range(3)})
+    changed = found.replace_values({("cases", index, "e"): f"0.{index}" for index in range(3)})
     assert changed == "# keep\ncases:\n  - {e: 0.0,  x: é}  # ☂\n  - e: 0.1\n    x: 'null'\n  - {e: 0.2}\n"
 
 

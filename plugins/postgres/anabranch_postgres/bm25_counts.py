@@ -1,4 +1,4 @@
-"""BM25 from counts: how rare a term is, and what a leaf scores, by the same steps as in a folder."""
+"""BM25 from counts: the rarity of terms and the scores of leaves, computed exactly as in a folder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from anabranch.store.index.bm25 import K1, B
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """What BM25 knows of the leaves that a caller may read.
+    """The BM25 statistics of the leaves that a caller may read.
 
     Attributes:
-        leaves: How many those are.
-        mean: Terms of one on the average.
-        frequencies: In how many of them a term is, by its number.
+        leaves: The number of these leaves.
+        mean: Their average number of terms.
+        frequencies: How many of them hold a term, by the term's number.
     """
 
     leaves: int
@@ -34,12 +34,13 @@ class TermCounts:
         return self._idf(frequency) if frequency > 0 else None
 
     def _idf(self, frequency: int) -> float:
-        # More leaves than there are cannot hold a word; a removal that is being counted must not end in a logarithm.
+        # While a removal is being counted, a frequency may exceed the number of leaves, and the logarithm must not
+        # fail.
         others = max(self.leaves - frequency, 0)
         return max(0.0, math.log(others + 0.5) - math.log(frequency + 0.5))
 
 
-# Kept for the words that come again and again: each hash is small work, and there are a hundred in a passage.
+# Cached for frequent words: a hash is cheap, but a passage has a hundred.
 @lru_cache(1 << 16)
 def term_number(term: str) -> int:
     """Return the number of a term: the first 64 bits of a hash of it."""
@@ -47,7 +48,7 @@ def term_number(term: str) -> int:
 
 
 def term_counts(rows: Sequence[tuple[int | None, int, int]]) -> TermCounts:
-    """Return what the rows of `PostgresSearch.statistics` say."""
+    """Return the counts from the rows of `PostgresSearch.statistics`."""
     leaves = sum(row[1] for row in rows if row[0] is None)
     length = sum(row[2] for row in rows if row[0] is None)
     frequencies = {term: frequency for term, frequency, _ in rows if term is not None}
@@ -61,9 +62,9 @@ def bm25_scores(
 
     Args:
         rows: Number, name and length of each leaf, and how often it has each distinct one of `asked`.
-        asked: The terms that were counted, those of the question among them.
-        terms: Of the question.
-        known: What is counted for the caller.
+        asked: The counted terms, which include those of the question.
+        terms: The terms of the question.
+        known: The statistics for the caller.
     """
     if not rows:
         return {}
@@ -71,7 +72,7 @@ def bm25_scores(
     norms = K1 * (1 - B + B * norms / known.mean) if known.mean > 0 else np.zeros(len(rows))
     counts = dict(zip(dict.fromkeys(asked), np.array([row[3] for row in rows], dtype=np.float64).T, strict=True))
     scores = np.zeros(len(rows), dtype=np.float64)
-    # In the order of the question's terms, as in a folder: a sum in another order differs in its last bit.
+    # Add in the order of the question's terms, as in a folder: another order differs in the last bit.
     for term in terms:
         idf = known.idf(term)
         if idf is not None:

@@ -1,4 +1,4 @@
-"""The address of a corpus in PostgreSQL: a database as libpq writes it, and behind a # the corpus in it."""
+"""The address of a corpus in PostgreSQL: a database as libpq writes it, and the corpus after a #."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from anabranch.errors import SettingsError
 from anabranch.store.corpus_address import shown_address
 
 NAME = "corpus"
-"""The corpus of an address that names none."""
+"""The default name of a corpus."""
 
 
 class DatabaseAddress(NamedTuple):
     """Where a corpus is.
 
     Attributes:
-        database: What psycopg connects to; a password may be in it.
+        database: The address for psycopg, which may hold a password.
         corpus: The name of the corpus in that database.
         shown: The whole address without a password.
     """

@@ -1,4 +1,4 @@
-"""Keeps the jobs of a worker its own while it lives."""
+"""Renews the leases of a worker's jobs while it lives."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from anabranch_postgres.connection_pool import connect
 
 
 @contextmanager
-def renewed(database: str, corpus: int, worker: str, lease: float) -> Iterator[None]:
-    """Renew the leases of a worker's jobs until the end of the block, by a connection and a thread of their own.
+def keep_lease(database: str, corpus: int, worker: str, lease: float) -> Iterator[None]:
+    """Renew the leases of a worker's jobs until the end of the block, on a separate connection and thread.
 
     Args:
-        database: What psycopg connects to.
+        database: The address for psycopg.
         corpus: The number of the corpus.
-        worker: What the worker is known by.
-        lease: For how many seconds its jobs are its own, by the database's clock.
+        worker: The name of the worker.
+        lease: Seconds that its jobs stay leased, by the database's clock.
     """
     ending = threading.Event()
 
     def renew() -> None:
         while not ending.is_set():
-            # The database may be away for a while; the worker hears of that by itself.
+            # The database may be away for a while; the worker notices by itself.
             with suppress(Error, AnabranchError), closing(connect(database)) as connection:
                 while not ending.wait(lease / 4):
                     connection.execute(_RENEW, (lease, corpus, corpus, worker))
@@ -41,7 +41,7 @@ def renewed(database: str, corpus: int, worker: str, lease: float) -> Iterator[N
         thread.join(lease)
 
 
-# Without those that are locked: the worker is writing them, and each would wait for the other.
+# Skip locked jobs: the worker is writing them, and each would wait for the other.
 _RENEW = (
     "UPDATE anabranch.jobs SET lease = now() + make_interval(secs => %s) WHERE corpus = %s AND id IN (SELECT id FROM "
     "anabranch.jobs WHERE corpus = %s AND worker = %s AND state = 'running' FOR UPDATE SKIP LOCKED)"

@@ -1,6 +1,6 @@
 """Many numbers or vectors at once, packed by numpy in PostgreSQL's binary formats.
 
-Handed over value by value, they take longer in the driver than in the database.
+Passed value by value, they take longer in the driver than in the database.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from psycopg.types import TypeInfo
 from anabranch.models.embedder import Vectors
 
 _INT8, _INT8_ARRAY = 20, 1016
-"""PostgreSQL's numbers of these types, the same in every database."""
+"""The fixed type numbers of PostgreSQL."""
 
 _COPY_BEGIN = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_END = b"\xff\xff"
@@ -56,7 +56,7 @@ class _VectorRowsDumper(Dumper):
 
     def dump(self, obj: VectorRows) -> bytes:
         count, dimension = obj.rows.shape
-        # As pgvector receives one: two numbers of two bytes, of which the second one is 0, and then its own.
+        # pgvector's binary format: the dimension and 0, two bytes each, then the numbers.
         kind = [("size", ">i4"), ("dimension", ">i2"), ("unused", ">i2"), ("values", ">f4", (dimension,))]
         rows = np.zeros(count, dtype=kind)
         rows["size"], rows["dimension"], rows["values"] = 4 + 4 * dimension, dimension, obj.rows
@@ -64,24 +64,24 @@ class _VectorRowsDumper(Dumper):
 
 
 def _array_head(count: int, element: int) -> bytes:
-    """Return what stands before the elements: dimensions, no NULLs, their type, how many, the first one's number."""
+    """Return the header of an array: dimensions, no NULLs, element type, length, first index."""
     return np.array([1, 0, element, count, 1] if count else [0, 0, element], dtype=">i4").tobytes()
 
 
 def register_arrays(connection: Connection[Any]) -> None:
-    """Let statements have such parameters; after pgvector's own registration."""
+    """Register these parameters with a connection, after pgvector's own registration."""
     connection.adapters.register_dumper(Integers, _IntegersDumper)
     vector: TypeInfo = connection.adapters.types["vector"]
     kind = type("", (_VectorRowsDumper,), {"oid": vector.array_oid, "element": vector.oid})
     connection.adapters.register_dumper(VectorRows, kind)
 
 
-def copied_rows(count: int, columns: Sequence[tuple[str, NDArray[Any] | int]]) -> bytes:
-    """Return what COPY (FORMAT binary) takes for rows of numbers.
+def pack_rows(count: int, columns: Sequence[tuple[str, NDArray[Any] | int]]) -> bytes:
+    """Return rows of numbers in the format of COPY (FORMAT binary).
 
     Args:
         count: How many rows.
-        columns: Of each its type as numpy names it, and its numbers, or one for all rows.
+        columns: For each column its numpy type, and its numbers or one number for all rows.
     """
     kind = [("columns", ">i2")]
     for place, (name, _) in enumerate(columns):

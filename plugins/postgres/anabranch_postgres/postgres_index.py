@@ -1,4 +1,4 @@
-"""Makes what was written to a corpus in PostgreSQL findable: postings, counts of words, an index of vectors."""
+"""Indexes what was written to a corpus in PostgreSQL: postings, word counts, an index of vectors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import Analyser, analyser
-from anabranch_postgres.packed_arrays import Integers, copied_rows
+from anabranch_postgres.packed_arrays import Integers, pack_rows
 from anabranch_postgres.postgres_search import NARROW, has_index, index_name
 from anabranch_postgres.word_counts import Int64s, WordCounts, word_counts
 
 BATCH = 16_000
-"""Leaves whose words are counted in one transaction; what was counted, a kill does not undo.
+"""Leaves whose words are counted in one transaction; finished transactions survive a kill.
 
-More at once cost less: the rows of a term lie together, and how many leaves have it is added once.
+Larger batches cost less: the rows of a term lie together, and its count is updated once.
 """
 
 MANY = 4_000
-"""New leaves from which on the planner is told of them before they are looked up."""
+"""From this many new leaves on, ANALYZE runs before they are looked up."""
 
 
 _UNCOUNTED: LiteralString = (
@@ -33,13 +33,13 @@ _UNCOUNTED: LiteralString = (
 def publish(
     connection: Connection[Any], corpus: int, language: str, progress: Callable[[int, int], None] | None
 ) -> None:
-    """Index the leaves that are new, and let readers see them all at once; nothing where nothing has changed.
+    """Index the new leaves and publish them at once; does nothing if nothing has changed.
 
     Args:
-        connection: The writer's.
-        corpus: Its number.
-        language: Whose stop words and stemmer its words get.
-        progress: Told leaves done and leaves in all.
+        connection: The connection of the writer.
+        corpus: The number of the corpus.
+        language: The language of its stop words and stemmer.
+        progress: Called with the leaves done and the leaves in all.
     """
     sql = "SELECT changes, published, analyser FROM anabranch.corpora WHERE id = %s"
     (changes, published, indexed_by), *_ = connection.execute(sql, (corpus,)).fetchall()
@@ -47,7 +47,7 @@ def publish(
     if changes == published and words.name == indexed_by:
         return
     if indexed_by not in ("", words.name):
-        # Other words: all of them are counted anew. Meanwhile a search by words finds what is counted already.
+        # The analyser changed, so count all words again. Meanwhile searches by words find only counted leaves.
         _forget_words(connection, corpus)
     counted = (
         "SELECT (SELECT count(*) FROM anabranch.leaf_words WHERE corpus = %(corpus)s), count(*) "
@@ -55,7 +55,7 @@ def publish(
     )
     (done, leaves), *_ = connection.execute(counted, {"corpus": corpus}).fetchall()
     if leaves - done > MANY:
-        # What the planner knows is from before they came: it would join all leaves for each batch.
+        # The planner's statistics are older: it would join all leaves for each batch.
         connection.execute("ANALYZE anabranch.documents, anabranch.chunks, anabranch.leaves")
     last = 0
     while new := _next_leaves(connection, corpus, f"l.id > %s AND {_UNCOUNTED}", last):
@@ -65,11 +65,11 @@ def publish(
         if progress is not None:
             progress(done, leaves)
     index_vectors(connection, corpus, leaves)
-    let_see(connection, corpus, words, language, changes)
+    publish_changes(connection, corpus, words, language, changes)
 
 
 def count_anew(connection: Connection[Any], corpus: int, words: Analyser, progress: Callable[[int, int], None]) -> int:
-    """Count the words of all leaves anew, in the transaction of the caller; return how many those are."""
+    """Count the words of all leaves again in the caller's transaction; return the number of leaves."""
     _forget_counts(connection, corpus)
     ((leaves,),) = connection.execute("SELECT count(*) FROM anabranch.leaves WHERE corpus = %s", (corpus,)).fetchall()
     done, last = 0, 0
@@ -80,10 +80,10 @@ def count_anew(connection: Connection[Any], corpus: int, words: Analyser, progre
     return int(leaves)
 
 
-def let_see(
+def publish_changes(
     connection: Connection[Any], corpus: int, words: Analyser, language: str, changes: int | None = None
 ) -> None:
-    """Let readers see what is written: all changes, or as many as there were when the index was begun."""
+    """Publish all changes to readers, or those up to a count of changes."""
     sql = (
         "UPDATE anabranch.corpora SET generation = generation + 1, published = coalesce(%s, changes), analyser = %s, "
         "language = %s, dimension = "
@@ -121,8 +121,8 @@ def _count_words(connection: Connection[Any], corpus: int, leaves: Sequence[tupl
 def _add_postings(
     connection: Connection[Any], corpus: int, counted: WordCounts, known: tuple[Int64s, Int64s, Int64s]
 ) -> None:
-    """Add a posting for each term of each leaf; of leaves are known the number, the audience and the birth."""
-    # In the order of the index, which finds the place of each quicker then.
+    """Add a posting for each term of each leaf, whose number, audience and birth are known."""
+    # In the order of the index, which makes inserting quicker.
     order = counted.by_term()
     rows = counted.rows[order]
     ids, audiences, births = (column[rows] for column in known)
@@ -131,11 +131,11 @@ def _add_postings(
         ("i4", counted.lengths[rows]), ("i4", audiences), ("i4", births),
     ]  # fmt: skip
     with connection.cursor() as cursor, cursor.copy("COPY anabranch.postings FROM STDIN (FORMAT binary)") as copy:
-        copy.write(copied_rows(len(order), columns))
+        copy.write(pack_rows(len(order), columns))
 
 
 def _keep_words(connection: Connection[Any], corpus: int, ids: Int64s, audiences: Int64s, counted: WordCounts) -> None:
-    """Keep of each leaf how many terms it has, which, and how often."""
+    """Store the terms of each leaf, their counts, and its length."""
     sql = (
         "INSERT INTO anabranch.leaf_words SELECT %s, id, audience, length, (%s::bigint[])[first:last], "
         "(%s::bigint[]::smallint[])[first:last] FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], "
@@ -147,10 +147,12 @@ def _keep_words(connection: Connection[Any], corpus: int, ids: Int64s, audiences
     connection.execute(sql, (corpus, *map(Integers, numbers)))
 
 
-def _add_frequencies(connection: Connection[Any], corpus: int, told: LiteralString, parameters: Sequence[Any]) -> None:
-    """Add to the counts of words; told are rows of term, audience, birth, and how many leaves more."""
+def _add_frequencies(
+    connection: Connection[Any], corpus: int, changes: LiteralString, parameters: Sequence[Any]
+) -> None:
+    """Add to the counts of words; `changes` selects rows of term, audience, birth and additional leaves."""
     sql = (
-        f"INSERT INTO anabranch.term_frequencies AS f SELECT %s, a.* FROM ({told}) a "  # noqa: S608  # ours
+        f"INSERT INTO anabranch.term_frequencies AS f SELECT %s, a.* FROM ({changes}) a "  # noqa: S608  # ours
         "ON CONFLICT (corpus, term, audience, born) DO UPDATE SET leaves = f.leaves + excluded.leaves"
     )
     connection.execute(sql, (corpus, *parameters))
@@ -170,8 +172,8 @@ _WORDS_OF_LEAVES: LiteralString = (
 )
 
 
-def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]) -> None:
-    """Take the words of documents, by their numbers, out of what searches count, before they are removed."""
+def uncount_words(connection: Connection[Any], corpus: int, documents: Sequence[int]) -> None:
+    """Subtract the words of documents, given by number, from the counts before the documents are removed."""
     parameters = (corpus, list(documents))
     sql = (
         f"SELECT l.audience, l.born, -count(*), -sum(w.length) FROM {_WORDS_OF_LEAVES} "  # noqa: S608  # a constant
@@ -179,11 +181,11 @@ def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]
     )
     for row in connection.execute(sql, parameters).fetchall():
         _add_size(connection, corpus, row)
-    told: LiteralString = (
+    changes: LiteralString = (
         f"SELECT term, l.audience, l.born, -count(*) FROM {_WORDS_OF_LEAVES}, unnest(w.terms) term "  # noqa: S608
         "WHERE l.corpus = %s AND l.document = ANY(%s) GROUP BY 1, 2, 3"
     )
-    _add_frequencies(connection, corpus, told, parameters)
+    _add_frequencies(connection, corpus, changes, parameters)
     sql = (
         f"DELETE FROM anabranch.postings p USING {_WORDS_OF_LEAVES}, unnest(w.terms) AS t(term) "  # noqa: S608
         "WHERE l.corpus = %s AND l.document = ANY(%s) AND p.corpus = l.corpus AND p.term = t.term AND p.leaf = l.id"
@@ -208,16 +210,16 @@ def _forget_counts(connection: Connection[Any], corpus: int) -> None:
 
 
 def index_vectors(connection: Connection[Any], corpus: int, leaves: int) -> None:
-    """Make the index over the vectors of a corpus that has many; of few, a search compares each."""
+    """Index the vectors of a large corpus; in a small one, searches compare all vectors."""
     found = has_index(connection, corpus)
     if leaves <= NARROW or found:
         return
     name = Identifier("anabranch", index_name(corpus))
     if found is None:
-        connection.execute(SQL("DROP INDEX {}").format(name))  # a kill has left one that cannot be used
+        connection.execute(SQL("DROP INDEX {}").format(name))  # a kill left it unfinished
     sql = "SELECT vector_dims(vector) FROM anabranch.leaves WHERE corpus = %s LIMIT 1"
     ((size,),) = connection.execute(sql, (corpus,)).fetchall()
-    # One for each corpus, so that no search passes through vectors of another. Concurrently: other corpora are written
+    # One index per corpus, so that no search visits vectors of another. Concurrently, because other corpora are written
     # to meanwhile.
     statement = SQL(
         "CREATE INDEX CONCURRENTLY {name} ON anabranch.leaves USING hnsw ((vector::halfvec({size})) halfvec_ip_ops) "
@@ -228,9 +230,9 @@ def index_vectors(connection: Connection[Any], corpus: int, leaves: int) -> None
 
 
 def forget_unused(connection: Connection[Any], corpus: int) -> None:
-    """Drop the vectors that wait for a leaf, and what is counted of leaves that are gone."""
+    """Drop vectors without a leaf, and the counts of removed leaves."""
     with connection.transaction():
-        # What a worker has embedded and not written yet stays.
+        # Keep vectors that a worker has embedded but not written yet.
         sql = (
             "DELETE FROM anabranch.vectors v WHERE v.corpus = %s AND NOT EXISTS "
             "(SELECT 1 FROM anabranch.jobs j WHERE j.corpus = v.corpus AND j.state = 'running')"

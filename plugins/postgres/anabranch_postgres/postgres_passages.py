@@ -11,26 +11,26 @@ from anabranch.store.protocol import Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, summary_of
 from anabranch_postgres.connection_pool import Database
 from anabranch_postgres.postgres_filters import Clause, postgres_clause
-from anabranch_postgres.postgres_search import PostgresSearch, storable_of
-from anabranch_postgres.read_transaction import SqlStatement, answers
+from anabranch_postgres.postgres_search import PostgresSearch, filter_storable
+from anabranch_postgres.read_transaction import SqlStatement, run_statements
 
 Rows = list[tuple[Any, ...]]
 
 
 class PostgresPassages:
-    """The methods of a reader that rank nothing."""
+    """The methods of a reader that do not rank."""
 
     def __init__(self, database: Database, number: int, generation: int) -> None:
-        """Take the database, the number of the corpus and the generation that is read."""
+        """Take the database, the number of the corpus and the generation to read."""
         self.database = database
         self.generation = generation
         self.number = number
         self._search = PostgresSearch(number, generation)
 
     async def _ask(self, access: Sequence[str], *statements: SqlStatement | Clause) -> list[Rows]:
-        """Return the rows of each statement, for somebody with these tags."""
+        """Return the rows of each statement for a caller with these tags."""
         asked = [SqlStatement(*each) for each in statements]
-        return await self.database.run(lambda lent: answers(lent, self.number, storable_of(access), asked))
+        return await self.database.run(lambda lent: run_statements(lent, self.number, filter_storable(access), asked))
 
     async def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
         """Return chunks with their text, in the order asked for.
@@ -38,7 +38,7 @@ class PostgresPassages:
         Raises:
             CorpusDamagedError: The text of one is not what was written.
         """
-        # A parent has no text of its own but that of the leaves in its span.
+        # A parent stores no text: the leaves in its span have it.
         sql = (
             "SELECT c.chunk_id, d.doc_id, d.key, d.source, d.title, c.heading, c.page, c.page_end, c.level, "
             "c.parent_id, c.start, c.\"end\", coalesce(c.text, (SELECT string_agg(l.text, '' ORDER BY l.start) FROM "
@@ -48,7 +48,7 @@ class PostgresPassages:
             "WHERE c.corpus = %s AND c.chunk_id = ANY(%s)"
         )
         found: dict[str, Chunk] = {}
-        for *row, position in await self._of_documents(sql, (storable_of(ids),), scope):
+        for *row, position in await self._query_documents(sql, (filter_storable(ids),), scope):
             chunk = Chunk(*row)
             if chunk.chunk_id != digest_of(chunk.doc_id, f"{chunk.level}/{position}", chunk.text):
                 raise CorpusDamagedError(
@@ -66,7 +66,7 @@ class PostgresPassages:
         )
         result: dict[str, list[str]] = {}
         end = " ORDER BY c.parent_id, c.position"
-        for parent, child in await self._of_documents(sql, (storable_of(ids),), scope, end):
+        for parent, child in await self._query_documents(sql, (filter_storable(ids),), scope, end):
             result.setdefault(parent, []).append(child)
         return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
@@ -77,7 +77,7 @@ class PostgresPassages:
         )
         # By code point, as Python sorts.
         end = ' ORDER BY d.source COLLATE "C" LIMIT %s'
-        rows = await self._of_documents(sql, (), scope, end, (most,))
+        rows = await self._query_documents(sql, (), scope, end, (most,))
         return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in rows]
 
     async def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
@@ -88,7 +88,7 @@ class PostgresPassages:
             "ORDER BY c.start LIMIT %s) l WHERE d.corpus = %s AND d.doc_id = ANY(%s)"
         )
         clause = self._visible(scope)
-        parameters = (most, self.number, storable_of(doc_ids), *clause.parameters)
+        parameters = (most, self.number, filter_storable(doc_ids), *clause.parameters)
         (rows,) = await self._ask(scope.access, SqlStatement(f"{sql} AND {clause.sql} ORDER BY l.start", parameters))
         result: dict[str, list[str]] = {}
         for doc_id, chunk_id in rows:
@@ -108,8 +108,8 @@ class PostgresPassages:
             doc_id: Original(
                 source, title, path, sha256, max((page for _, page in pages), default=0), file, tuple(access)
             )
-            for doc_id, source, title, path, sha256, pages, file, access in await self._of_documents(
-                sql, (storable_of(doc_ids),), scope
+            for doc_id, source, title, path, sha256, pages, file, access in await self._query_documents(
+                sql, (filter_storable(doc_ids),), scope
             )
         }
         return {doc_id: found[doc_id] for doc_id in doc_ids if doc_id in found}
@@ -124,7 +124,7 @@ class PostgresPassages:
         clause, end = self._visible(scope), " ORDER BY c.start DESC LIMIT 1"
         asked = [
             SqlStatement(
-                f"{sql} AND {clause.sql}{end}", (self.number, storable_of([doc_id]), position, *clause.parameters)
+                f"{sql} AND {clause.sql}{end}", (self.number, filter_storable([doc_id]), position, *clause.parameters)
             )
             for doc_id, position in spots
         ]
@@ -135,11 +135,11 @@ class PostgresPassages:
             places.append(Place(before[-1] if before else None, heading, path))
         return places
 
-    async def _of_documents(
+    async def _query_documents(
         self, sql: LiteralString, parameters: tuple[Any, ...], scope: Scope, end: LiteralString = "",
         last: tuple[Any, ...] = (),
     ) -> Rows:  # fmt: skip
-        """Return the rows of a statement whose documents `d` are of this corpus and in scope."""
+        """Return the rows of a statement over the documents `d` of this corpus that are in scope."""
         clause = self._visible(scope)
         values = (self.number, *parameters, *clause.parameters, *last)
         (rows,) = await self._ask(scope.access, SqlStatement(f"{sql} AND {clause.sql}{end}", values))
@@ -148,7 +148,7 @@ class PostgresPassages:
     def _visible(self, scope: Scope) -> Clause:
         audience = self._search.audiences(scope.access)
         narrowed = postgres_clause(scope.filters)
-        # Access comes first and cannot be widened: whatever the filter says is joined to it by AND.
+        # Filters are joined to access by AND, so they can never widen it.
         return Clause(
             f"d.audience = ANY({audience.sql}) AND {narrowed.sql}", (*audience.parameters, *narrowed.parameters)
         )

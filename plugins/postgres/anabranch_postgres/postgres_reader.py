@@ -21,41 +21,41 @@ from anabranch_postgres.postgres_search import (
     NARROW,
     WIDEST,
     cosines_of,
-    for_index,
-    ranked,
+    pick_best,
+    prefer_index,
     vectors_of,
 )
 from anabranch_postgres.read_transaction import SqlStatement
 
 SCOPES = 32
-"""Scopes of which is kept whether an index is of use, as many as a folder keeps."""
+"""Scopes for which the choice of the vector index is cached, as many as in a folder."""
 
 
 class PostgresReader(PostgresPassages):
-    """A published generation, implementing `CorpusReader` and all that is optional; see `open_corpus`.
+    """A published generation; implements `CorpusReader` and all optional protocols; see `open_corpus`.
 
-    Each method is one transaction and, but for the first search by vectors in a scope, one round trip.
+    Each method is one transaction and, except for the first search by vectors in a scope, one round trip.
     """
 
-    def __init__(  # what the row of the corpus says
-        self, database: Database, shown: str, number: int, generation: int, embedder: Embedder, words: Analyser
+    def __init__(  # the columns of the corpus
+        self, database: Database, address: str, number: int, generation: int, embedder: Embedder, words: Analyser
     ) -> None:
         """Take the row of the corpus, its embedder and the analyser that its words were indexed with."""
         super().__init__(database, number, generation)
         self.embedder = embedder
-        self._shown = shown
+        self._address = address
         self._words = words
         self._vectors = QueryVectors(embedder)
         self._wide = LRU[str, bool](SCOPES)
 
     async def info(self) -> CorpusInfo:
         """Count what is in it."""
-        # A function that sees all rows: what is restricted counts, too.
+        # This function sees all rows, so restricted documents count, too.
         sql = "SELECT documents, chunks, leaves, tokens FROM anabranch.corpus_size(%s)"
         (((documents, chunks, leaves, tokens),),) = await self._ask((), SqlStatement(sql, (self.number,)))
         model = self.embedder
         return CorpusInfo(
-            address=self._shown, generation=self.generation, documents=documents, chunks=chunks, leaves=leaves,
+            address=self._address, generation=self.generation, documents=documents, chunks=chunks, leaves=leaves,
             tokens=tokens, embedder=model.name, dimension=model.dimension,
         )  # fmt: skip
 
@@ -65,18 +65,18 @@ class PostgresReader(PostgresPassages):
         if not queries or k < 1:
             return [RankedList(ids=[], scores=[]) for _ in queries]
         if arm == "bm25":
-            found = await self._by_words([self._words.terms(query) for query in queries], k, scope, clause)
+            found = await self._search_words([self._words.terms(query) for query in queries], k, scope, clause)
         else:
-            # In a thread, and before a connection is lent: a hosted embedder takes its time.
-            vectors = await asyncio.to_thread(self._vectors.of, queries)
-            found = await self._by_vectors(vectors, k, scope, clause)
-        return [ranked(scores, k) for scores in found]
+            # Embed in a thread, before borrowing a connection: a hosted embedder takes its time.
+            vectors = await asyncio.to_thread(self._vectors.embed, queries)
+            found = await self._search_vectors(vectors, k, scope, clause)
+        return [pick_best(scores, k) for scores in found]
 
-    async def _by_words(
+    async def _search_words(
         self, queries: Sequence[Sequence[str]], k: int, scope: Scope, clause: Clause
     ) -> list[dict[str, float]]:
         statistics = self._search.statistics(_distinct(queries), scope.access)
-        statements = [self._search.by_words(terms, k, scope.access, clause) for terms in queries]
+        statements = [self._search.find_by_words(terms, k, scope.access, clause) for terms in queries]
         counted, *found = await self._ask(scope.access, statistics, *statements)
         known = term_counts(counted)
         return [
@@ -84,22 +84,22 @@ class PostgresReader(PostgresPassages):
             for rows, terms in zip(found, queries, strict=True)
         ]
 
-    async def _by_vectors(self, vectors: Vectors, k: int, scope: Scope, clause: Clause) -> list[dict[str, float]]:
+    async def _search_vectors(self, vectors: Vectors, k: int, scope: Scope, clause: Clause) -> list[dict[str, float]]:
         by_index = k <= WIDEST and await self._is_wide(scope, clause)
         found: list[Rows] = []
         if by_index:
-            near = [self._search.by_vector(vector, k, scope.access, clause, exact=False) for vector in vectors]
-            _, *found = await self._ask(scope.access, for_index(k), *near)
-        # Fewer than asked for: the index has given up on its way through what a filter or a removal hides.
+            near = [self._search.find_by_vector(vector, k, scope.access, clause, exact=False) for vector in vectors]
+            _, *found = await self._ask(scope.access, prefer_index(k), *near)
+        # Too few results: the index stopped before it had passed all rows hidden by a filter or a removal.
         if not by_index or any(len(rows) < k for rows in found):
-            near = [self._search.by_vector(vector, k, scope.access, clause, exact=True) for vector in vectors]
+            near = [self._search.find_by_vector(vector, k, scope.access, clause, exact=True) for vector in vectors]
             found = await self._ask(scope.access, *near)
         return [cosines_of(rows, vector) for rows, vector in zip(found, vectors, strict=True)]
 
     async def _is_wide(self, scope: Scope, clause: Clause) -> bool:
-        """Tell whether there is an index, and too much in scope to compare each vector.
+        """Tell whether there is an index, and too many vectors in scope to compare each.
 
-        Counted once for a scope: which way is taken changes what a search costs, and hardly what it finds.
+        Decided once per scope: the choice changes the cost of a search, and hardly its results.
         """
         key = json.dumps([scope.access, scope.filters])
         known = self._wide.get(key)
@@ -114,14 +114,14 @@ class PostgresReader(PostgresPassages):
         clause = postgres_clause(scope.filters)
         asked = [self._words.terms(query) for query in queries.get("bm25", ())]
         dense = list(queries.get("dense", ()))
-        vectors = await asyncio.to_thread(self._vectors.of, dense) if dense else ()
+        vectors = await asyncio.to_thread(self._vectors.embed, dense) if dense else ()
         distinct = _distinct(asked)
         statements = (
             self._search.statistics(distinct, scope.access),
             self._search.leaves(ids, distinct, scope.access, clause, vectors=bool(dense)),
         )
         counted, found = await self._ask(scope.access, *statements)
-        # Put in order here: asked for it, the database goes through all leaves by their number.
+        # Sort here: with ORDER BY, the database would scan all leaves by number.
         rows, known = sorted(found, key=_number), term_counts(counted)
         names, matrix = [row[1] for row in rows], vectors_of(rows) if dense and rows else None
         by_arm: Scores = {

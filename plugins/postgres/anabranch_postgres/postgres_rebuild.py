@@ -1,7 +1,7 @@
-"""Makes anew what is made from the documents of a corpus in PostgreSQL: vectors, postings, what is counted of words.
+"""Rebuilds what is derived from the documents of a corpus in PostgreSQL: vectors, postings, word counts.
 
-Vectors are kept as they are made, so that a run that was killed pays for none twice. All else is one transaction, which
-publishes it: who searches meanwhile finds what was there before.
+Vectors are stored as they are made, so that a killed run pays for none twice. Everything else is one transaction, which
+publishes it: searches find the former state until then.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ from typing import LiteralString
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Embedder
 from anabranch.store.corpus_embedder import EMBEDDED_LEAVES
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.records import embedded_text, text_key
-from anabranch.store.stored_document import ExaminedDocument, StoredChunk, fault, is_vector
+from anabranch.store.stored_document import ExaminedDocument, StoredChunk, find_fault, is_vector
 from anabranch.store.writer_protocol import Progress
 from anabranch.text.amounts import without_amounts
 from anabranch.text.analyzer import analyser
-from anabranch_postgres.postgres_index import count_anew, forget_unused, index_vectors, let_see
+from anabranch_postgres.postgres_index import count_anew, forget_unused, index_vectors, publish_changes
 from anabranch_postgres.postgres_snapshot import PostgresSnapshot
 from anabranch_postgres.postgres_writer import PostgresWriter
 
-# What leaves are of, in the order that it is put right; a row that is right is not written again, because an index of
-# vectors takes long for each.
+# Repairs of leaves, in order; correct rows are not written again, because each write is slow in an index of vectors.
 _LEAVES: tuple[LiteralString, ...] = (
     "DELETE FROM anabranch.chunks c WHERE c.corpus = %(corpus)s AND NOT EXISTS (SELECT 1 FROM anabranch.documents d "
     "WHERE d.corpus = c.corpus AND d.number = c.document)",
@@ -55,24 +54,24 @@ _LEAVES: tuple[LiteralString, ...] = (
 def make_vectors(
     writer: PostgresWriter, snapshot: PostgresSnapshot, load: Callable[[], Embedder], progress: Progress
 ) -> None:
-    """Make the vectors of leaves that have none, a bad one, or that of other words; they wait for `rebuild_index`.
+    """Make missing, bad or outdated vectors of leaves; `rebuild_index` puts them in place.
 
     Args:
-        writer: Keeps them.
-        snapshot: Of the same corpus, on a connection of its own.
-        load: Returns the embedder of the corpus; asked for where there is something to embed.
-        progress: Told how far it is.
+        writer: The writer, which stores them.
+        snapshot: A snapshot of the same corpus, on its own connection.
+        load: Returns the embedder of the corpus; called only if something has to be embedded.
+        progress: Called with the progress.
 
     Raises:
-        CorpusDamagedError: A document is not whole; nothing has been changed.
+        CorpusDamagedError: A document is damaged; nothing has been changed.
     """
-    # As long as this connection: all leaves of a large corpus may lack theirs.
+    # A temporary table, because all leaves of a large corpus may lack vectors.
     columns = "chunk_id text PRIMARY KEY, document bigint, vector_key text"
     writer.connection.execute(f"CREATE TEMP TABLE renewed ({columns})")
     texts: dict[str, str] = {}
     total = snapshot.count() or 0
     for done, document in enumerate(snapshot.documents(), start=1):
-        for leaf, text in _lacking(snapshot, document):
+        for leaf, text in _missing_vectors(snapshot, document):
             row = (leaf.chunk_id, document.number, text_key(text))
             writer.connection.execute("INSERT INTO renewed VALUES (%s, %s, %s)", row)
             texts[text_key(text)] = text
@@ -84,34 +83,34 @@ def make_vectors(
         _embed(writer, texts, load())
 
 
-def _lacking(snapshot: PostgresSnapshot, document: ExaminedDocument) -> Iterator[tuple[StoredChunk, str]]:
-    """Yield the leaves of a document that need a vector, with the text that it is made of."""
+def _missing_vectors(snapshot: PostgresSnapshot, document: ExaminedDocument) -> Iterator[tuple[StoredChunk, str]]:
+    """Yield the leaves of a document that need a vector, with the text to embed."""
     row = document.row
     if row is None or not all(isinstance(each.text, str) for each in document.chunks if each.level == 2):
-        raise _torn(document, document.fault)
+        raise _damage_error(document, document.fault)
     title = row.title
     said = [embedded_text(title, each.heading, each.text or "") if each.level == 2 else "" for each in document.chunks]
-    # Whole by its words; which vector a leaf has been given is what is put right here.
+    # Check only the words: a wrong vector of a leaf is repaired here.
     chunks = [
         each._replace(vector_key=text_key(text)) if text else each
         for each, text in zip(document.chunks, said, strict=True)
     ]
-    if why := fault(row, chunks):
-        raise _torn(document, why)
+    if why := find_fault(row, chunks):
+        raise _damage_error(document, why)
     vectors = iter(snapshot.vectors(document))
     for before, now, text in zip(document.chunks, chunks, said, strict=True):
         if now.level == 2 and (next(vectors) is None or before.vector_key != now.vector_key):
             yield now, text
 
 
-def _torn(document: ExaminedDocument, why: str | None) -> CorpusDamagedError:
+def _damage_error(document: ExaminedDocument, why: str | None) -> CorpusDamagedError:
     name = document.name or f"document number {document.number}"
-    hint = "Take it out and in again: anabranch corpus remove SOURCE, then ingest its folder."
+    hint = "Replace it: anabranch corpus remove SOURCE, then ingest its folder."
     return CorpusDamagedError(f"{name}: {why}.", hint=hint)
 
 
 def _embed(writer: PostgresWriter, texts: dict[str, str], model: Embedder) -> None:
-    """Keep the vectors of texts by key, but for those that a run which was killed has kept."""
+    """Store the vectors of texts by key, except those that a killed run has stored."""
     sql = (
         "SELECT vector_key, vector FROM anabranch.vectors WHERE corpus = %s AND embedder = %s AND vector_key = ANY(%s)"
     )
@@ -128,18 +127,18 @@ def _embed(writer: PostgresWriter, texts: dict[str, str], model: Embedder) -> No
 
 
 def rebuild_index(writer: PostgresWriter, progress: Progress) -> None:
-    """Put leaves right by their documents, count all words anew, and publish that; after `make_vectors`."""
+    """Repair leaves from their documents, count all words again, and publish; call it after `make_vectors`."""
     connection, corpus = writer.connection, writer.corpus
-    language = settled_language(writer)
+    language = resolve_language(writer)
     words = analyser(language)
 
-    def counted(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         progress("index", done, total)
 
     with writer.transaction():
         for sql in _LEAVES:
             connection.execute(sql, {"corpus": corpus})
-        leaves = count_anew(connection, corpus, words, counted)
-        let_see(connection, corpus, words, language)
+        leaves = count_anew(connection, corpus, words, report)
+        publish_changes(connection, corpus, words, language)
     index_vectors(connection, corpus, leaves)
     forget_unused(connection, corpus)

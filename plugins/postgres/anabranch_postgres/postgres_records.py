@@ -1,4 +1,4 @@
-"""What is known of the files and documents of a corpus in PostgreSQL, to whoever writes to it."""
+"""Reads the records of files and documents of a corpus in PostgreSQL for its writer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anabranch.errors import SettingsError
 from anabranch.store.records import digest_of, text_key
 from anabranch.store.writer_protocol import FileRecord
 from anabranch_postgres.postgres_filters import Clause, postgres_clause
-from anabranch_postgres.postgres_search import storable_of
+from anabranch_postgres.postgres_search import filter_storable
 
 
 class PostgresRecords:
@@ -89,7 +89,7 @@ class PostgresRecords:
         return row[0] if row else 0
 
     def sample_texts(self, most: int) -> list[str]:
-        """Return the texts of the first leaves by id, in the order that a folder has them in."""
+        """Return the texts of the first leaves by id, in the same order as a folder."""
         sql = 'SELECT text FROM anabranch.chunks WHERE corpus = %s AND level = 2 ORDER BY chunk_id COLLATE "C" LIMIT %s'
         return [text for (text,) in self.connection.execute(sql, (self.corpus, most))]
 
@@ -109,7 +109,7 @@ class PostgresRecords:
     def named(self, source: str) -> list[str]:
         """Return the ids of the documents that a source, that of a file, or a shell pattern names."""
         tests = (Clause("d.source = %s", (source,)), Clause("f.source = %s", (source,)), _matching(source))
-        for test in tests if storable_of([source]) else ():
+        for test in tests if filter_storable([source]) else ():
             sql = (
                 "SELECT d.doc_id FROM anabranch.documents d LEFT JOIN anabranch.files f "  # noqa: S608
                 f"ON f.corpus = d.corpus AND f.path_key = d.path_key WHERE d.corpus = %s AND {test.sql}"
@@ -120,7 +120,7 @@ class PostgresRecords:
 
 
 def _matching(pattern: str) -> Clause:
-    """Return the condition that the source of a document `d` matches a shell pattern, nothing where that is none."""
+    """Return the condition that the source of a document `d` matches a shell pattern; false if invalid."""
     try:
         return postgres_clause({"source": {"glob": pattern}})
     except SettingsError:

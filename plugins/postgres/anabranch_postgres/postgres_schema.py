@@ -1,4 +1,4 @@
-"""Makes the tables of corpora in PostgreSQL, and finds out which version a database has."""
+"""Creates the tables of corpora in PostgreSQL, and reads their version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXTENSION = "vector"
 """The name that pgvector has in a database."""
 
 _LOCK = 0x616E6162
-"""Of whoever makes or changes the tables, among PostgreSQL's advisory locks."""
+"""The advisory lock of PostgreSQL for creating or changing the tables."""
 
 
 def version_of(connection: Connection[Any]) -> int:
@@ -49,13 +49,13 @@ def is_prepared(connection: Connection[Any]) -> bool:
     """
     version = checked_version(connection)
     if 0 < version < VERSION:
-        msg = f"The corpora of this database have version {version}, and have to be brought to version {VERSION}."
-        raise OperationError(msg, hint="Run an ingest as the owner of the tables: it does that.")
+        msg = f"The corpora of this database have version {version}; this program needs version {VERSION}."
+        raise OperationError(msg, hint="Run an ingest as the owner of the tables: it upgrades them.")
     return version > 0
 
 
 def prepare(connection: Connection[Any]) -> None:
-    """Make the tables, or bring those of an earlier version up, in one transaction.
+    """Create the tables, or upgrade those of an earlier version, in one transaction.
 
     Raises:
         CorpusDamagedError: They are a later Anabranch's.
@@ -66,7 +66,7 @@ def prepare(connection: Connection[Any]) -> None:
         return
     try:
         with connection.transaction():
-            # Two programs that start together: the second one finds the tables made.
+            # If two programs start together, the second one finds the tables.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute(SQL("CREATE EXTENSION IF NOT EXISTS {}").format(Identifier(EXTENSION)))
             connection.execute("CREATE SCHEMA IF NOT EXISTS anabranch")
@@ -78,19 +78,19 @@ def prepare(connection: Connection[Any]) -> None:
         msg = "This PostgreSQL server has no extension pgvector, which a corpus needs."
         raise SettingsError(msg, hint="Install it on the server; see docs/scaling.md.") from error
     except InsufficientPrivilege as error:
-        msg = f"The user of this database may not make what a corpus needs: {error.diag.message_primary}."
+        msg = f"This database user may not create what a corpus needs: {error.diag.message_primary}."
         hint = "Have its owner run once: CREATE EXTENSION vector; GRANT CREATE ON DATABASE ... TO ..."
         raise SettingsError(msg, hint=hint) from error
 
 
 def refuse_reader(connection: Connection[Any]) -> None:
-    """Refuse whoever needs all rows and is not shown them: what the policies hide would be taken for missing.
+    """Refuse a user who needs all rows but cannot see them: hidden rows would count as missing.
 
     Raises:
         SettingsError: The user does not own the tables.
     """
     found = connection.execute("SELECT row_security_active('anabranch.documents')").fetchone()
     if found is not None and found[0]:
-        msg = "The user of this database does not own the tables, and is not shown all rows."
+        msg = "This database user does not own the tables and cannot see all rows."
         hint = "Connect as their owner, or as a member of that role: GRANT owner TO writer."
         raise SettingsError(msg, hint=hint)

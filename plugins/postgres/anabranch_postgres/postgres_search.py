@@ -1,8 +1,8 @@
-"""The statements that search a corpus in PostgreSQL by words and by vectors, and what their rows say.
+"""The statements that search a corpus in PostgreSQL by words and by vectors, and how to read their rows.
 
 BM25 is a sum over the postings of the question's words, weighed with the statistics of what the caller may read (Okapi,
-Robertson and Walker 1994, with the constants of `rank_bm25`). The database finds the best; their scores are computed
-here, by the same steps as in a folder, so that they are the same to the last bit whatever plan the database has taken.
+Robertson and Walker 1994, with the constants of `rank_bm25`). The database finds the best leaves; their scores are
+computed here exactly as in a folder, so that the database's plan cannot change a bit of them.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from anabranch_postgres.postgres_filters import Clause
 from anabranch_postgres.read_transaction import SqlStatement
 
 NARROW = 5_000
-"""Leaves up to which each vector is compared: it takes some milliseconds, and nothing is missed."""
+"""Up to this many leaves, every vector is compared: it takes some milliseconds and misses nothing."""
 
 WIDEST = 400
-"""Vectors that the index of the database is asked for, at most; more are found by comparing all."""
+"""Most vectors to request from the index; for more, all are compared."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def storable_of(texts: Sequence[str]) -> list[str]:
-    """Return those that PostgreSQL can hold; of the others it can have none, and would refuse the whole statement."""
+def filter_storable(texts: Sequence[str]) -> list[str]:
+    """Return the texts that PostgreSQL can hold; it would reject a statement with any other."""
     return [text for text in dict.fromkeys(texts) if "\0" not in text and not _SURROGATE.search(text)]
 
 
-def ranked(scores: Mapping[str, float], k: int) -> RankedList:
-    """Return the best of them; those of equal scores in the order they have."""
+def pick_best(scores: Mapping[str, float], k: int) -> RankedList:
+    """Return the `k` best, equal scores in their given order."""
     best = sorted(scores, key=lambda chunk_id: -scores[chunk_id])[:k]
     return RankedList(ids=best, scores=[scores[chunk_id] for chunk_id in best])
 
 
-# Looked up leaf by leaf: a planner that knows nothing of the table would read the words of all leaves for a hundred.
+# OFFSET 0 forces a look-up per leaf: without statistics, the planner would read the words of all leaves for a hundred.
 _WORDS: LiteralString = (
     "LATERAL (SELECT w.length, w.terms, w.counts FROM anabranch.leaf_words w WHERE w.corpus = l.corpus "
     "AND w.leaf = l.id OFFSET 0) w ON true"
@@ -56,24 +56,25 @@ _WORDS: LiteralString = (
 class PostgresSearch:
     """The statements of a search over one generation of a corpus.
 
-    Rows of leaves begin with their number and name; then come their length, how often each asked term is in it, and its
-    vector as pgvector sends it, of those what was asked for.
+    Rows of leaves begin with number and id; then, as requested, length, the count of each asked term, and the vector as
+    pgvector sends it.
     """
 
     def __init__(self, corpus: int, generation: int) -> None:
-        """Take the number of the corpus, and the generation whose leaves are found."""
+        """Take the number of the corpus, and the generation to search."""
         self._corpus = corpus
         self._generation = generation
 
     def audiences(self, access: Sequence[str]) -> Clause:
-        """Return the SQL of the audiences that somebody belongs to: those without a tag, or with one of theirs."""
+        """Return the SQL of a caller's audiences: those without a tag, or with one of the caller's."""
         sql = "ARRAY(SELECT id FROM anabranch.audiences WHERE corpus = %s AND (tags = '{}' OR tags && %s::text[]))"
-        return Clause(sql, (self._corpus, storable_of(access)))
+        return Clause(sql, (self._corpus, filter_storable(access)))
 
     def statistics(self, terms: Sequence[str], access: Sequence[str]) -> Clause:
-        """Return what counts the leaves that somebody may read, their terms, and those that hold each term.
+        """Return the statement that counts the leaves a caller may read, their terms, and the leaves with each term.
 
-        Rows of a term's number, leaves and length: of all leaves with no number, of each term with no length.
+        Its rows are a term's number, leaves and length: one row without a number for all leaves, the others without a
+        length.
         """
         audience = self.audiences(access)
         sql: LiteralString = (
@@ -91,15 +92,14 @@ class PostgresSearch:
         numbers = [term_number(term) for term in terms]
         return Clause(sql, (*parameters, self._corpus, numbers, *audience.parameters, self._generation))
 
-    def by_words(self, terms: Sequence[str], k: int, access: Sequence[str], clause: Clause) -> SqlStatement:
-        """Return what finds the best `k` leaves by their words, in no order that counts."""
+    def find_by_words(self, terms: Sequence[str], k: int, access: Sequence[str], clause: Clause) -> SqlStatement:
+        """Return the statement that finds the best `k` leaves by their words, unordered."""
         audience, told = self.audiences(access), self.statistics(terms, access)
-        within, filtered = self._of_leaf(clause)
+        within, filtered = self._leaf_filter(clause)
         times = Counter(map(term_number, terms))
         counted, of_leaf = _counts(terms)
-        # Rounded where the best are told from the others: the sum depends on the order that the plan adds in. What is
-        # the same for all postings is reckoned beforehand: there may be a hundred thousand of them, and most of the
-        # time goes into putting together those of a leaf.
+        # Scores are rounded before the best are chosen, because the sum depends on the order of the plan. Constants are
+        # computed first: there may be a hundred thousand postings, and grouping them takes most of the time.
         sql = (
             f"WITH told AS MATERIALIZED ({told.sql}), asked AS MATERIALIZED (SELECT a.term, "  # noqa: S608
             "%s::float8 * a.times * greatest(0, ln(greatest(w.leaves - t.leaves, 0)::float8 + 0.5) "
@@ -120,18 +120,18 @@ class PostgresSearch:
         )  # fmt: skip
         return SqlStatement(sql, parameters)
 
-    def by_vector(
+    def find_by_vector(
         self, vector: NDArray[np.float32], k: int, access: Sequence[str], clause: Clause, *, exact: bool
     ) -> SqlStatement:
-        """Return what finds the nearest `k` leaves: by comparing all, or by the index, after `for_index`."""
+        """Return the statement that finds the nearest `k` leaves, exactly or by the index (see `prefer_index`)."""
         audience = self.audiences(access)
         if exact:
-            within, filtered = self._of_document(clause)
+            within, filtered = self._document_filter(clause)
             near: Composable = SQL("l.vector <#> %b")
         else:
-            within, filtered = _looked_up(clause)
+            within, filtered = _document_test(clause)
             near = SQL("{} <#> (%b)::halfvec").format(indexed_vector(len(vector)))
-        # The number of the corpus stands in the statement: an index of one corpus alone is used for no parameter.
+        # The number of the corpus is a literal: the planner uses a partial index only for a constant.
         sql = (
             SQL("SELECT l.id, l.chunk_id, vector_send(l.vector) FROM anabranch.leaves l WHERE l.corpus = ")
             + Literal(self._corpus)
@@ -140,7 +140,7 @@ class PostgresSearch:
         return SqlStatement(sql, (*audience.parameters, self._generation, *filtered, Vector(vector), k))
 
     def width(self, access: Sequence[str], clause: Clause) -> SqlStatement:
-        """Return what tells whether the index of vectors is there, and how many leaves are in scope."""
+        """Return the statement that tells whether the index of vectors exists, and how many leaves are in scope."""
         audience = self.audiences(access)
         parameters = (index_name(self._corpus), self._corpus, *audience.parameters)
         index = (
@@ -159,9 +159,9 @@ class PostgresSearch:
     def leaves(
         self, ids: Sequence[str], terms: Sequence[str], access: Sequence[str], clause: Clause, *, vectors: bool
     ) -> SqlStatement:
-        """Return what looks up leaves by their names; what is gone, hidden or no leaf is absent."""
+        """Return the statement that looks up leaves by id; removed and hidden ones are absent."""
         audience = self.audiences(access)
-        within, filtered = self._of_document(clause)
+        within, filtered = self._document_filter(clause)
         counted, of_leaf = _counts(terms)
         vector = ", vector_send(l.vector)" if vectors else ""
         sql = (
@@ -169,29 +169,29 @@ class PostgresSearch:
             f"LEFT JOIN {_WORDS} WHERE l.corpus = %s AND l.chunk_id = ANY(%s) AND l.audience = ANY({audience.sql}) "
             f"AND l.born <= %s{within}"
         )
-        named = (self._corpus, storable_of(ids), *audience.parameters, self._generation)
+        named = (self._corpus, filter_storable(ids), *audience.parameters, self._generation)
         return SqlStatement(sql, (*of_leaf, *named, *filtered))
 
-    def _of_document(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
+    def _document_filter(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
         """Return the SQL by which a filter narrows leaves `l`, none where everything passes."""
         if clause.passes_all:
             return "", ()
         sql = f" AND l.document IN (SELECT d.number FROM anabranch.documents d WHERE d.corpus = %s AND {clause.sql})"  # noqa: S608
         return sql, (self._corpus, *clause.parameters)
 
-    def _of_leaf(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
+    def _leaf_filter(self, clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
         """Return the SQL by which a filter narrows postings `p`, none where everything passes."""
-        within, filtered = self._of_document(clause)
+        within, filtered = self._document_filter(clause)
         if not within:
             return "", ()
         sql = f" AND p.leaf IN (SELECT l.id FROM anabranch.leaves l WHERE l.corpus = %s{within})"  # noqa: S608
         return sql, (self._corpus, *filtered)
 
 
-def for_index(k: int) -> SqlStatement:
-    """Return what has the planner take the index of vectors for what follows in the transaction."""
-    # Filters would otherwise starve a search that looks at so many neighbours and no more. And what the planner knows
-    # of tags and filters is a guess: it may sort all rows where the index has them in order.
+def prefer_index(k: int) -> SqlStatement:
+    """Return the settings that make the planner use the index of vectors in this transaction."""
+    # Iterative scans keep filters from starving a search of the nearest neighbours. The planner only guesses the effect
+    # of tags and filters, and may sort all rows instead of using the index.
     sql = (
         "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('enable_sort', 'off', true), "
         "set_config('hnsw.ef_search', %s, true)"
@@ -200,10 +200,10 @@ def for_index(k: int) -> SqlStatement:
 
 
 def cosines_of(rows: Sequence[tuple[Any, ...]], vector: NDArray[np.float32]) -> dict[str, float]:
-    """Return the cosine of each leaf, of rows that end with vectors, in the order that they were taken in."""
+    """Return the cosine of each leaf from rows that end with vectors, in the order of insertion."""
     if not rows:
         return {}
-    # Those of the same words have the same score: the first one taken in comes first.
+    # Leaves with the same text have the same score: the older one comes first.
     by_number = sorted(rows, key=lambda row: row[0])
     found = cosines(vectors_of(by_number), vector)
     return dict(zip((row[1] for row in by_number), found.tolist(), strict=True))
@@ -211,7 +211,7 @@ def cosines_of(rows: Sequence[tuple[Any, ...]], vector: NDArray[np.float32]) -> 
 
 def vectors_of(rows: Sequence[tuple[Any, ...]]) -> Vectors:
     """Return the vectors that rows end with, shape (rows, dimension)."""
-    # As pgvector sends them: two numbers of two bytes, and then its own, most significant byte first.
+    # pgvector's format: two numbers of two bytes, then the elements, most significant byte first.
     sent = np.frombuffer(b"".join(row[-1] for row in rows), dtype=">f4").reshape(len(rows), -1)
     return sent[:, 1:].astype(np.float32)
 
@@ -223,8 +223,8 @@ def _counts(terms: Sequence[str]) -> tuple[LiteralString, tuple[Any, ...]]:
     return f"ARRAY[{', '.join(each)}]::int[]", distinct
 
 
-def _looked_up(clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
-    """Return a filter as a look at the document of each leaf that the index brings: no list of all that pass."""
+def _document_test(clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:
+    """Return a filter as a test of each leaf's document, instead of a list of all documents that pass."""
     if clause.passes_all:
         return "", ()
     of_leaf = "d.corpus = l.corpus AND d.number = l.document"
@@ -238,7 +238,7 @@ def index_name(corpus: int) -> str:
 
 
 def indexed_vector(dimension: int) -> Composed:
-    """Return the SQL of what that index is over: half the precision is half the room."""
+    """Return the SQL of the indexed expression: half the precision takes half the space."""
     return SQL("(l.vector::halfvec({}))").format(Literal(dimension))
 
 

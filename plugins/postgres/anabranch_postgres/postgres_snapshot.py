@@ -15,19 +15,19 @@ from anabranch.store.stored_document import (
     ExaminedDocument,
     StoredChunk,
     StoredDocument,
-    fault,
-    in_order,
+    find_fault,
     is_vector,
+    sort_chunks,
 )
 from anabranch.store.writer_protocol import FileRecord, Progress
-from anabranch_postgres.connection_pool import failures
+from anabranch_postgres.connection_pool import explain_failures
 from anabranch_postgres.postgres_verify import findings_of
 
 PAGE = 500
-"""Rows of documents and of files that are read at once."""
+"""Rows of documents and files to read at once."""
 
-# JSON as text, so that it is checked as that of a folder is. The tags of a document that has lost them are "null",
-# which cannot be read, and not those of a document without any: that would be everybody's.
+# JSON as text, so that it is checked as in a folder. Lost tags become "null", which is an error: an empty list would
+# make the document public.
 _DOCUMENT = (
     "SELECT d.number, 0, d.doc_id, d.path, d.source, d.key, d.title, d.digest, d.metadata::text, a.tags, d.tokens, "
     "d.pages::text FROM anabranch.documents d LEFT JOIN anabranch.audiences a ON a.corpus = d.corpus "
@@ -38,9 +38,9 @@ _DOCUMENT = (
 class PostgresSnapshot:
     """A read transaction on the rows of a corpus, implementing `CorpusSnapshot`; see `PostgresStore.snapshot`."""
 
-    def __init__(self, connection: Connection[Any], corpus: int, shown: str) -> None:
+    def __init__(self, connection: Connection[Any], corpus: int, address: str) -> None:
         """Take a connection in a transaction, the number of the corpus, and its address without a password."""
-        self.address = shown
+        self.address = address
         self.corpus = corpus
         self._connection = connection
         self._dimension: int | None = None
@@ -48,14 +48,14 @@ class PostgresSnapshot:
 
     def rows(self, sql: LiteralString, **parameters: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401  # of any type
         """Return the rows of a statement; its parameter `corpus` is this one."""
-        # Said here, because whoever copies to another database would otherwise hear that it was that one.
-        with failures(self.address):
+        # Explained here, because a copy to another database would otherwise blame that one.
+        with explain_failures(self.address):
             return self._connection.execute(sql, {"corpus": self.corpus, **parameters}, binary=True).fetchall()
 
     def _stream(self, sql: LiteralString, **parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
         """Yield the rows of a statement, of which there may be millions, from a cursor on the server."""
         name = f"rows_{next(self._cursors)}"
-        with failures(self.address), self._connection.cursor(name) as cursor:
+        with explain_failures(self.address), self._connection.cursor(name) as cursor:
             cursor.itersize = PAGE
             yield from cursor.execute(sql, {"corpus": self.corpus, **parameters}, binary=True)
 
@@ -112,14 +112,14 @@ class PostgresSnapshot:
     def documents(self) -> Iterator[ExaminedDocument]:
         """Yield each document in the order that they came in."""
         for row in self._stream(f"{_DOCUMENT} ORDER BY d.number"):
-            yield self._examined(row)
+            yield self._examine(row)
 
     def document(self, doc_id: str) -> ExaminedDocument | None:
         """Return one document."""
         rows = self.rows(f"{_DOCUMENT} AND d.doc_id = %(doc_id)s", doc_id=doc_id)
-        return self._examined(rows[0]) if rows else None
+        return self._examine(rows[0]) if rows else None
 
-    def _examined(self, row: tuple[Any, ...]) -> ExaminedDocument:
+    def _examine(self, row: tuple[Any, ...]) -> ExaminedDocument:
         *before, tags, tokens, pages = row
         document = StoredDocument._make([*before, json.dumps(tags), tokens, pages])
         sql = (
@@ -127,12 +127,12 @@ class PostgresSnapshot:
             "c.tokens, c.text, l.vector_key FROM anabranch.chunks c LEFT JOIN anabranch.leaves l "
             "ON l.corpus = c.corpus AND l.chunk_id = c.chunk_id WHERE c.corpus = %(corpus)s AND c.document = %(number)s"
         )
-        chunks = in_order(self._chunk(document, found) for found in self.rows(sql, number=document.number))
-        return ExaminedDocument(document.number, document, chunks, fault(document, chunks))
+        chunks = sort_chunks(self._chunk(document, found) for found in self.rows(sql, number=document.number))
+        return ExaminedDocument(document.number, document, chunks, find_fault(document, chunks))
 
     def _chunk(self, document: StoredDocument, row: tuple[Any, ...]) -> StoredChunk:
         chunk_id, *others, text, key = row
-        # Of a leaf that has lost its row for searches, the text is whole: `vectors` tells that there is none.
+        # A leaf without its row for searches still has its text; `vectors` reports the missing vector.
         if key is None and text is not None:
             key = text_key(embedded_text(document.title, row[8], text))
         return StoredChunk._make([chunk_id, document.doc_id, *others, text, key])

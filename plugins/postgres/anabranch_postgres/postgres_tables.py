@@ -1,13 +1,13 @@
-"""The tables of corpora in PostgreSQL, and what brings those of an earlier version up.
+"""The tables of corpora in PostgreSQL, and the upgrades from earlier versions.
 
-Every key begins with the corpus, so that what belongs to one organisation (`postgresql://.../name#{tenant}`) lies
-together, and a search touches nothing of another.
+Every key begins with the corpus, so that what belongs to one organisation (`postgresql://.../name#{tenant}`) is stored
+together, and a search touches no other.
 """
 
 from __future__ import annotations
 
-# `generation` is what readers see; what is written has the next one as its birth, and is found once that is published.
-# `changes` counts writes, `published` is its value at the last publication.
+# Readers see `generation`; new rows are born in the next one, which `publish` makes visible. `changes` counts writes,
+# `published` is its value at the last publication.
 _CORPORA = """
 CREATE TABLE anabranch.corpora (
     id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -27,7 +27,7 @@ CREATE TABLE anabranch.meta (
 );
 """
 
-# By the hash of their path: an index takes no entry of more than 2,700 bytes, and paths may be longer.
+# Keyed by a hash of the path, because an index entry has at most 2,700 bytes.
 _FILES = """
 CREATE TABLE anabranch.files (
     corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
@@ -41,8 +41,8 @@ CREATE TABLE anabranch.files (
 );
 """
 
-# An audience is a set of access tags that some document has. There are few of them, so that a passage, a posting and a
-# count of words each name theirs by a number, and a search looks at tags once and not once for each passage.
+# An audience is a set of access tags of some document. There are few, so passages, postings and word counts refer to
+# them by number, and a search checks tags once instead of for each passage.
 _DOCUMENTS = """
 CREATE TABLE anabranch.audiences (
     corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
@@ -91,8 +91,8 @@ CREATE INDEX chunks_by_document ON anabranch.chunks (corpus, document, level, st
 CREATE INDEX chunks_by_parent ON anabranch.chunks (corpus, parent_id, position);
 """
 
-# What searches read of a leaf; `terms` and `length` are in `leaf_words` by now. A vector that no leaf has, or
-# has any more, waits in `vectors`: text that moves or comes back is not embedded again.
+# What searches read of a leaf; `terms` and `length` have moved to `leaf_words`. Vectors without a leaf stay in
+# `vectors`: text that moves or comes back is not embedded again.
 _LEAVES = """
 CREATE TABLE anabranch.leaves (
     corpus int NOT NULL,
@@ -121,9 +121,9 @@ CREATE TABLE anabranch.vectors (
 );
 """
 
-# A term is the first 64 bits of a hash of it: of a million distinct ones, two meet with a chance of one in forty
-# million. Everything that a score needs is in the index, so that no row of another table is looked up for a posting,
-# and none has a foreign key, which would be looked up for each that is written.
+# A term is the first 64 bits of its hash: a million terms collide with a chance of one in forty million. The index
+# holds all that a score needs, so postings need no other table, and no foreign key, which would be checked for each
+# row.
 _POSTINGS = """
 CREATE TABLE anabranch.postings (
     corpus int NOT NULL,
@@ -137,8 +137,8 @@ CREATE TABLE anabranch.postings (
 );
 """
 
-# By audience, because what a caller may not read counts for nothing in their scores; by birth, because what is not
-# published does not either.
+# By audience, because hidden leaves must not count in a caller's scores; by birth, because unpublished ones must not
+# either.
 _STATISTICS = """
 CREATE TABLE anabranch.term_frequencies (
     corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
@@ -158,10 +158,10 @@ CREATE TABLE anabranch.audience_sizes (
 );
 """
 
-# A second lock behind the condition that each search has of its own: to a role that does not own the tables, the
-# database shows the rows that the tags of this transaction open (`read_transaction`), and where none are told, none. An
-# audience belongs to one corpus, so the corpus need not be looked at again. The condition is a list that is made once
-# for a statement: a look at another table for each posting would take as long as the search.
+# A second lock behind the condition of each search: a role that does not own the tables sees only rows that the tags of
+# its transaction open (`read_transaction`), and none without tags. An audience belongs to one corpus, so the corpus
+# need not be checked again. The condition is a list made once per statement: a look-up per posting would take as long
+# as the search.
 _POLICIES = """
 ALTER TABLE anabranch.audiences ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON anabranch.audiences FOR SELECT USING (
@@ -187,7 +187,7 @@ CREATE POLICY readable ON anabranch.{0} FOR SELECT
 """
 _POLICIES += "".join(map(_BY_AUDIENCE.format, ("documents", "leaves", "postings", "term_frequencies")))
 
-# What a corpus holds is counted by its owner, whoever asks: a number tells nobody a word.
+# Counts run as the owner for every caller: a number reveals no content.
 _SIZE = """
 CREATE FUNCTION anabranch.holds_leaves(asked int, generation int) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -202,8 +202,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 $$;
 """
 
-# A file that a worker has to take in. `lease` is until when a running one is its worker's, and until when a waiting one
-# waits. By the hash of their path, as files are.
+# A file to ingest. `lease` is the time until which a running job belongs to its worker, or a waiting one waits. Keyed
+# by a hash of the path, like files.
 _JOBS = """
 CREATE TABLE anabranch.jobs (
     corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
@@ -229,9 +229,8 @@ CREATE INDEX jobs_open ON anabranch.jobs (corpus, id) WHERE state IN ('todo', 'r
 CREATE INDEX jobs_by_state ON anabranch.jobs (corpus, state, changed);
 """
 
-# The words of a leaf in a row of their own, which is there once they are counted: to put them into the row of the leaf
-# would write that anew, with its vector and its entries in all indexes, of which one is of vectors. Who could read
-# leaves can read these.
+# The words of a leaf have their own row, written when they are counted: updating the row of the leaf would rewrite its
+# vector and all index entries. Readers of leaves may read these.
 _WORDS = """
 CREATE TABLE anabranch.leaf_words (
     corpus int NOT NULL,
@@ -265,9 +264,8 @@ BEGIN
 END $$;
 """
 
-# Looked up for each row that is written, which took as long as the row, and longer where documents were few when the
-# first one was looked up. Whoever writes holds the corpus, a document comes in one transaction with its rows, and takes
-# them along when it goes.
+# Checking these keys took as long as writing a row, or longer after a small start. They are not needed: a writer holds
+# the corpus, and writes and removes a document with its rows in one transaction.
 _KEYS = """
 ALTER TABLE anabranch.term_frequencies DROP CONSTRAINT term_frequencies_corpus_fkey;
 ALTER TABLE anabranch.vectors DROP CONSTRAINT vectors_corpus_fkey;
@@ -279,6 +277,6 @@ MIGRATIONS = (
     _CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS, _POLICIES + _SIZE,
     _WORDS + _BY_AUDIENCE.format("leaf_words") + _KEYS,
 )  # fmt: skip
-"""What leads from each version to the next one, beginning with none."""
+"""The statements that lead from each version to the next, beginning with an empty database."""
 
 VERSION = len(MIGRATIONS)

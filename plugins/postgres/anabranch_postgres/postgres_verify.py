@@ -1,7 +1,7 @@
-"""What is wrong with a corpus in PostgreSQL: its documents, their vectors, and what is counted of their words.
+"""Checks a corpus in PostgreSQL: its documents, their vectors, and the counts of their words.
 
-The database keeps its pages and its keys sound itself. What it cannot know is that a passage has the words that were
-counted of it: those are counted once more here, and the sums over them compared.
+The database keeps its pages and keys sound. It cannot check the word counts of passages: those are counted again here
+and compared with the sums.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from anabranch_postgres.bm25_counts import term_number
 from anabranch_postgres.postgres_search import NARROW, index_name
 from anabranch_postgres.word_counts import MOST_COUNTED
 
-# Each is a number of rows that should be 0. Rows of sums that are 0 are swept by the next ingest.
+# Each statement counts rows and should return 0. The next ingest removes sums of 0.
 _SUMS: dict[str, LiteralString] = {
-    "counts of a term that are not those of its postings": (
+    "counts of a term that differ from its postings": (
         "SELECT count(*) FROM (SELECT term, audience, born, leaves FROM anabranch.term_frequencies "
         "WHERE corpus = %(corpus)s AND leaves <> 0) f FULL JOIN (SELECT term, audience, born, count(*) AS leaves "
         "FROM anabranch.postings WHERE corpus = %(corpus)s GROUP BY 1, 2, 3) p USING (term, audience, born) "
         "WHERE f.leaves IS DISTINCT FROM p.leaves"
     ),
-    "sizes of an audience that are not those of its passages": (
+    "sizes of an audience that differ from its passages": (
         "SELECT count(*) FROM (SELECT audience, born, leaves, length FROM anabranch.audience_sizes "
         "WHERE corpus = %(corpus)s AND (leaves <> 0 OR length <> 0)) s FULL JOIN (SELECT l.audience, l.born, "
         "count(*) AS leaves, sum(w.length) AS length FROM anabranch.leaves l JOIN anabranch.leaf_words w "
         "ON w.corpus = l.corpus AND w.leaf = l.id WHERE l.corpus = %(corpus)s GROUP BY 1, 2) l USING (audience, born) "
         "WHERE s.leaves IS DISTINCT FROM l.leaves OR s.length IS DISTINCT FROM l.length"
     ),
-    "chunks of no document": (
+    "chunks without a document": (
         "SELECT count(*) FROM anabranch.chunks c WHERE c.corpus = %(corpus)s AND NOT EXISTS "
         "(SELECT 1 FROM anabranch.documents d WHERE d.corpus = c.corpus AND d.number = c.document)"
     ),
-    "documents whose number of passages is not what they have": (
+    "documents whose passage count is wrong": (
         "SELECT count(*) FROM anabranch.documents d WHERE d.corpus = %(corpus)s AND d.leaves <> (SELECT count(*) "
         "FROM anabranch.leaves l WHERE l.corpus = d.corpus AND l.document = d.number)"
     ),
@@ -48,7 +48,7 @@ _SUMS: dict[str, LiteralString] = {
 
 
 class QueryableSnapshot(CorpusSnapshot, Protocol):
-    """What is looked at: a snapshot that also answers questions to the tables."""
+    """A snapshot that can also query the tables."""
 
     corpus: int
 
@@ -59,12 +59,12 @@ class QueryableSnapshot(CorpusSnapshot, Protocol):
 
 @dataclass(slots=True)
 class _Words:
-    """What was found of the words of passages.
+    """The result of counting the words of passages again.
 
     Attributes:
-        words: The analyser that they were counted by, None where it is not one of this program.
-        postings: How many there should be.
-        wrong: Passages by what is wrong with them.
+        words: The analyser that counted them, None if this program lacks it.
+        postings: How many postings there should be.
+        wrong: Number of passages by problem.
     """
 
     words: Analyser | None
@@ -82,26 +82,28 @@ def findings_of(snapshot: QueryableSnapshot, progress: Progress) -> Iterator[Fin
     ((generation, is_published, indexed_by, language),) = snapshot.rows(sql)
     found = _Words(None)
     if indexed_by:
-        yield from _of_settings(snapshot, indexed_by, language)
+        yield from _check_settings(snapshot, indexed_by, language)
         words = analyser(language)
         found.words = words if words.name == indexed_by else None
     total = snapshot.count() or 0
     for done, each in enumerate(snapshot.documents(), start=1):
-        yield from _of_document(snapshot, each, found)
+        yield from _check_document(snapshot, each, found)
         progress("documents", done, total)
     yield from (Finding("index", f"{counted(many, 'passage')} {said}") for said, many in found.wrong.items())
-    yield from _of_sums(snapshot, found)
-    yield from _of_generation(snapshot, generation, is_published=is_published)
-    yield from _of_vector_index(snapshot)
+    yield from _check_sums(snapshot, found)
+    yield from _check_generation(snapshot, generation, is_published=is_published)
+    yield from _check_vector_index(snapshot)
 
 
-def _of_settings(snapshot: QueryableSnapshot, indexed_by: str, language: str) -> Iterator[Finding]:
+def _check_settings(snapshot: QueryableSnapshot, indexed_by: str, language: str) -> Iterator[Finding]:
     named = snapshot.facts().get("language") or language
     if (should := analyser(named).name) != indexed_by:
-        yield Finding("index", f"the words were counted by {indexed_by!r}, not {should!r}; the next ingest does it")
+        yield Finding(
+            "index", f"the words were counted by {indexed_by!r}, not {should!r}; the next ingest counts them again"
+        )
 
 
-def _of_document(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Words) -> Iterator[Finding]:
+def _check_document(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Words) -> Iterator[Finding]:
     name = each.name or f"document number {each.number}"
     if each.fault is not None:
         yield Finding("document", f"{name}: {each.fault}")
@@ -113,7 +115,7 @@ def _of_document(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Wo
 
 
 def _count_again(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Words, words: Analyser) -> None:
-    """Compare what is counted of the words of a document's leaves with the words that they have."""
+    """Compare the stored word counts of a document's leaves with their words."""
     sql = (
         "SELECT l.chunk_id, l.id, w.length, w.terms, w.counts, l.audience, l.born, "
         "(l.audience, w.audience) = (d.audience, d.audience) FROM anabranch.leaves l "
@@ -138,7 +140,7 @@ def _count_again(snapshot: QueryableSnapshot, each: ExaminedDocument, found: _Wo
     has = _postings(snapshot, should)
     off = {leaf for (leaf, term), row in should.items() if has.get((leaf, term)) != row}
     found.wrong["with a posting that is missing or wrong"] += len(off)
-    found.wrong = +found.wrong  # those that are 0 go
+    found.wrong = +found.wrong  # drop zero counts
 
 
 def _postings(
@@ -152,17 +154,17 @@ def _postings(
     return {(leaf, term): tuple(row) for leaf, term, *row in snapshot.rows(sql, terms=list(terms), leaves=list(leaves))}
 
 
-def _of_sums(snapshot: QueryableSnapshot, found: _Words) -> Iterator[Finding]:
+def _check_sums(snapshot: QueryableSnapshot, found: _Words) -> Iterator[Finding]:
     for said, sql in _SUMS.items():
         ((many,),) = snapshot.rows(sql)
         if many:
             yield Finding("index", f"{many} {said}")
     ((there,),) = snapshot.rows("SELECT count(*) FROM anabranch.postings WHERE corpus = %(corpus)s")
     if found.words is not None and not found.wrong and there > found.postings:
-        yield Finding("index", f"{counted(there - found.postings, 'posting')} of no passage")
+        yield Finding("index", f"{counted(there - found.postings, 'posting')} without a passage")
 
 
-def _of_generation(snapshot: QueryableSnapshot, generation: int, *, is_published: bool) -> Iterator[Finding]:
+def _check_generation(snapshot: QueryableSnapshot, generation: int, *, is_published: bool) -> Iterator[Finding]:
     sql = (
         "SELECT count(*) FILTER (WHERE l.born > %(generation)s), count(*) FILTER (WHERE w.leaf IS NULL AND "
         "l.born <= %(generation)s) FROM anabranch.leaves l LEFT JOIN anabranch.leaf_words w "
@@ -170,8 +172,8 @@ def _of_generation(snapshot: QueryableSnapshot, generation: int, *, is_published
     )
     ((later, uncounted),) = snapshot.rows(sql, generation=generation)
     if not is_published:
-        # No fault: a run that was killed leaves it so, and a run in progress as well.
-        said = "not all that was written is published; the next ingest does that"
+        # Only a remark: a killed run or a run in progress leaves the corpus like this.
+        said = "some documents are not published yet; the next ingest publishes them"
         yield Finding("index", said, is_remark=True)
     elif later:
         yield Finding("index", f"{counted(later, 'passage')} of a generation after the present one, {generation}")
@@ -179,13 +181,13 @@ def _of_generation(snapshot: QueryableSnapshot, generation: int, *, is_published
         yield Finding("index", f"{counted(uncounted, 'passage')} whose words are not counted")
 
 
-def _of_vector_index(snapshot: QueryableSnapshot) -> Iterator[Finding]:
-    """Say where a search has to compare all vectors although there are many: it is slow, and right."""
+def _check_vector_index(snapshot: QueryableSnapshot) -> Iterator[Finding]:
+    """Report a large corpus without an index of vectors: searches are slow, but correct."""
     sql = (
         "SELECT count(*) > %(most)s, (SELECT indisvalid FROM pg_index WHERE indexrelid = "
         "to_regclass('anabranch.' || %(name)s)) FROM anabranch.leaves WHERE corpus = %(corpus)s"
     )
     ((is_large, is_valid),) = snapshot.rows(sql, most=NARROW, name=index_name(snapshot.corpus))
     if is_large and not is_valid:
-        said = "the vectors have no index that is finished: searches compare all; the next change makes it"
+        said = "the index of the vectors is unfinished: searches compare all vectors; the next change builds it"
         yield Finding("index", said, is_remark=True)

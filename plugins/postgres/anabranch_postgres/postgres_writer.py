@@ -12,14 +12,14 @@ import numpy as np
 from psycopg import Connection, DataError
 
 from anabranch.models.embedder import Vectors
-from anabranch.store.corpus_language import settled_language
+from anabranch.store.corpus_language import resolve_language
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.writer_protocol import FileRecord, WriteResult
 from anabranch_postgres.packed_arrays import Integers, VectorRows, register_arrays
-from anabranch_postgres.postgres_index import forget_unused, publish, uncounted
+from anabranch_postgres.postgres_index import forget_unused, publish, uncount_words
 from anabranch_postgres.postgres_records import PostgresRecords
 
-# What goes with documents, and they themselves.
+# Remove documents, their own rows last.
 _GONE: tuple[LiteralString, ...] = (
     "DELETE FROM anabranch.leaves WHERE corpus = %s AND document = ANY(%s)",
     "DELETE FROM anabranch.chunks WHERE corpus = %s AND document = ANY(%s)",
@@ -31,13 +31,13 @@ class PostgresWriter(PostgresRecords):
     """Writes to a corpus, implementing `CorpusWriter`; made by `PostgresStore.writer`, which holds the lock."""
 
     REFUSING: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError, DataError)
-    """What the database and its driver say of a value: text that is no Unicode, or has a NUL, or a number too large."""
+    """Errors of the database and its driver for a value: invalid Unicode, a NUL, or a number too large."""
 
     def __init__(self, connection: Connection[Any], corpus: int) -> None:
-        """Take a connection of its own, and the number of the corpus."""
+        """Take a connection for this writer alone, and the number of the corpus."""
         super().__init__(connection, corpus)
         register_arrays(connection)
-        # As long as this connection: what a run has seen grows with the documents in one file.
+        # A temporary table, because it holds every document of a run.
         columns = "path_key text, doc_id text, PRIMARY KEY (path_key, doc_id)"
         connection.execute(f"CREATE TEMP TABLE seen ({columns})")
 
@@ -48,7 +48,7 @@ class PostgresWriter(PostgresRecords):
             yield
 
     def _count_change(self) -> None:
-        """Count a change, last of all in its transaction: until that ends, other writers wait for this row."""
+        """Count a change at the end of its transaction, because other writers wait for this row until it ends."""
         self.connection.execute("UPDATE anabranch.corpora SET changes = changes + 1 WHERE id = %s", (self.corpus,))
 
     def keep_meta(self, facts: Mapping[str, str]) -> None:
@@ -67,7 +67,7 @@ class PostgresWriter(PostgresRecords):
 
     def add_vectors(self, keys: Sequence[str], vectors: Vectors, embedder: str) -> None:
         """Keep vectors; they count for nothing until a leaf names them."""
-        # In order: two writers that wait for each other's keys would wait for ever.
+        # Sorted, or two writers could wait for each other's keys for ever.
         order = sorted(range(len(keys)), key=keys.__getitem__)
         rows = VectorRows(np.asarray(vectors)[order])
         # Two documents with the same text come to the same key, whichever is first.
@@ -89,10 +89,10 @@ class PostgresWriter(PostgresRecords):
         return written
 
     def _put(self, batch: Sequence[Grown]) -> list[tuple[Grown, str]]:
-        """Put documents in their places; return those that are left as they were, because of what is in them."""
+        """Store documents; return those that were rejected for their content, which are left unchanged."""
         if len({grown.document.source for grown in batch}) == len(batch):
             try:
-                # A savepoint: one document with a character that the database cannot hold must not cost the others.
+                # A savepoint: one document with an invalid character must not cost the others.
                 with self.transaction():
                     self._replace(batch)
             except self.REFUSING as error:
@@ -102,12 +102,12 @@ class PostgresWriter(PostgresRecords):
                 return []
         return [refused for grown in batch for refused in self._put([grown])]
 
-    def _refusal(self, grown: Grown, error: Exception) -> str:  # noqa: ARG002  # with other writers, it tells whose
+    def _refusal(self, grown: Grown, error: Exception) -> str:  # noqa: ARG002  # the queue's writer reports the file
         """Return why a document is not taken."""
         return f"it cannot be stored: {str(error).splitlines()[0]}"
 
     def _replace(self, batch: Sequence[Grown]) -> None:
-        """Write documents of different names, all by the same few statements: each waits for the database once."""
+        """Write documents of different names with few statements, because each waits for the database once."""
         known = [facts_of(grown) for grown in batch]
         doc_ids = [str(facts["doc_id"]) for facts in known]
         self._clear(doc_ids, [grown.path for grown in batch])
@@ -123,14 +123,14 @@ class PostgresWriter(PostgresRecords):
                         leaves.append((chunk_id, number, audience, vector_key))
         self._add_leaves(leaves)
 
-    def _clear(self, doc_ids: list[str], paths: Sequence[str]) -> None:  # noqa: ARG002  # with other writers, whose
+    def _clear(self, doc_ids: list[str], paths: Sequence[str]) -> None:  # noqa: ARG002  # the queue's writer uses them
         """Remove the editions that documents replace."""
         self._remove("doc_id = ANY(%s)", doc_ids)
 
     def _add_documents(
         self, batch: Sequence[Grown], known: Sequence[Mapping[str, Any]], audiences: list[int]
     ) -> dict[str, int]:
-        """Return the number that each document has got, by its id."""
+        """Return the new number of each document by its id."""
         sql = (
             "INSERT INTO anabranch.documents (corpus, doc_id, path_key, path, source, key, title, digest, metadata, "
             "audience, tokens, leaves, pages) SELECT %s, a.* FROM unnest(%s::text[], %s::text[], %s::text[], "
@@ -150,7 +150,7 @@ class PostgresWriter(PostgresRecords):
         return {doc_id: int(number) for doc_id, number in rows}
 
     def _add_leaves(self, leaves: Sequence[tuple[str, int, int, str]]) -> None:
-        """Give each leaf its vector, that of a leaf with the same words or one that waits; found once published.
+        """Add leaves with their vectors, from a leaf with the same text or from `vectors`.
 
         Args:
             leaves: Id, number of the document, its audience, and key of the vector.
@@ -172,7 +172,7 @@ class PostgresWriter(PostgresRecords):
 
     def _audience(self, tags: Sequence[str]) -> int:
         """Return the number of a set of tags."""
-        # Not by an update: until the end of the transaction, all other writers would wait for that row.
+        # Insert, never update: other writers would wait for that row until the end of the transaction.
         sql = "INSERT INTO anabranch.audiences (corpus, tags) VALUES (%s, %s::text[]) ON CONFLICT DO NOTHING"
         self.connection.execute(sql, (self.corpus, list(tags)))
         return int(
@@ -180,7 +180,7 @@ class PostgresWriter(PostgresRecords):
         )
 
     def _finish(self, files: Sequence[FileRecord]) -> dict[str, int]:
-        """Record files as taken in; return how many documents are gone from each, by its path."""
+        """Record ingested files; return how many documents were removed from each, by its path."""
         records = {text_key(record.path): record for record in files}
         if not records:
             return {}
@@ -199,15 +199,14 @@ class PostgresWriter(PostgresRecords):
         complete = [key for key, record in records.items() if record.complete]
         seen = "SELECT 1 FROM seen s WHERE s.path_key = d.path_key AND s.doc_id = d.doc_id"
         gone = self._remove(f"path_key = ANY(%s) AND NOT EXISTS ({seen})", complete)  # a constant
-        # What was seen of a finished file is forgotten: of a folder with a million files the table would only grow.
+        # Drop what was noted for a finished file, or the table grows with every file of a large folder.
         self.connection.execute("DELETE FROM seen WHERE path_key = ANY(%s)", (keys,))
         return {record.path: gone[key] for key, record in records.items()}
 
     def remove_documents(self, doc_ids: Sequence[str]) -> int:
         """Remove documents; a file that loses one is read again by the next run that meets it."""
         known = list(doc_ids)
-        # Without a hash it counts as changed: otherwise the next run would take it for unchanged, and what was removed
-        # by mistake would never come back from it.
+        # Without a hash the file counts as changed; otherwise a document removed by mistake would never come back.
         unread = (
             "UPDATE anabranch.files SET sha256 = '', stamp = '' WHERE corpus = %(corpus)s AND path_key IN "
             "(SELECT path_key FROM anabranch.documents WHERE corpus = %(corpus)s AND doc_id = ANY(%(ids)s))"
@@ -230,7 +229,7 @@ class PostgresWriter(PostgresRecords):
     def _remove(self, which: LiteralString, *parameters: str | list[str]) -> Counter[str]:
         """Remove documents; return how many of each file, by the key of its path.
 
-        Their words count no more from now on, and their vectors wait for who has them next.
+        Their words no longer count, and their vectors are kept for reuse.
         """
         sql = f"SELECT d.number, d.path_key FROM anabranch.documents d WHERE d.corpus = %s AND {which}"  # noqa: S608  # ours
         found = self.connection.execute(sql, (self.corpus, *parameters)).fetchall()
@@ -248,12 +247,12 @@ class PostgresWriter(PostgresRecords):
         return Counter(key for _, key in found)
 
     def uncount(self, numbers: Sequence[int]) -> None:
-        """Take documents, by their numbers, out of the counts of words before they are removed."""
-        uncounted(self.connection, self.corpus, numbers)
+        """Subtract documents, given by number, from the counts of words before they are removed."""
+        uncount_words(self.connection, self.corpus, numbers)
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
-        """Have searches find what was written."""
-        # Forgetting waits for the next run: somebody has pressed Ctrl-C and wants to go.
-        publish(self.connection, self.corpus, settled_language(self), progress)
+        """Make writes visible to searches."""
+        # After Ctrl-C, cleaning waits for the next run.
+        publish(self.connection, self.corpus, resolve_language(self), progress)
         if not quick:
             forget_unused(self.connection, self.corpus)

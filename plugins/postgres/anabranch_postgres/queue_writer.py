@@ -1,8 +1,8 @@
 """Writes to a corpus in PostgreSQL beside other workers, from a table of jobs.
 
-The lock that a lone writer holds is shared here, for one transaction at a time. So nothing is written while somebody
-publishes, and a lone writer comes in between two batches. What two workers could do to each other is prevented by rows:
-each file has one job, whose row is locked while its documents are written, and each name of a document is unique.
+Workers share the lock of a lone writer, for one transaction at a time. So nothing is written while somebody publishes,
+and a lone writer gets its turn between two batches. Row locks keep workers apart: each file has one job, whose row is
+locked while its documents are written, and each name of a document is unique.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from anabranch_postgres.postgres_writer import PostgresWriter
 from anabranch_postgres.queue.queue_protocol import QueuedFile, QueueFailure, QueueState
 
 TRIES = 3
-"""How often a file is begun whose reader is killed or which cannot be opened, before it is given up."""
+"""Most attempts at a file whose reader is killed or which cannot be opened."""
 
 SUSPECT = 2
-"""After so many workers that died with a job among theirs, it is taken alone: the next one dies of no other file's."""
+"""After this many deaths of its workers, a job is claimed alone, so that it cannot take others down."""
 
 DEATHS = 10
-"""After so many it is given up. More than TRIES: a worker that is killed has other jobs, too, that are not to blame."""
+"""After this many deaths a job is given up. More than TRIES, because a killed worker also had innocent jobs."""
 
 PAUSE = 5.0
-"""Seconds before a file is tried again, for each time that it was."""
+"""Seconds before another attempt, times the attempts so far."""
 
 LONGEST_ERROR = 2_000
 MOST_FAILURES = 50
@@ -43,14 +43,14 @@ WHERE corpus = %(corpus)s AND state = 'running' AND lease <= now() AND tries >= 
 """
 _OLDEST = """
 SELECT options FROM anabranch.jobs WHERE corpus = %(corpus)s AND state IN ('todo', 'running') AND lease <= now()
-AND NOT id = ANY(%(but)s) AND (tries >= %(suspect)s) = %(alone)s ORDER BY id LIMIT 1
+AND NOT id = ANY(%(excluded)s) AND (tries >= %(suspect)s) = %(alone)s ORDER BY id LIMIT 1
 """
 _TAKE = """
 UPDATE anabranch.jobs SET state = 'running', worker = %(worker)s, tries = tries + 1, changed = now(), passages = 0,
 lease = now() + make_interval(secs => %(lease)s)
 WHERE corpus = %(corpus)s AND id IN (
     SELECT id FROM anabranch.jobs WHERE corpus = %(corpus)s AND state IN ('todo', 'running') AND lease <= now()
-    AND NOT id = ANY(%(but)s) AND (tries >= %(suspect)s) = %(alone)s AND options = %(options)s
+    AND NOT id = ANY(%(excluded)s) AND (tries >= %(suspect)s) = %(alone)s AND options = %(options)s
     ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED
 ) RETURNING path, place, source, options, access, gone, id, tries
 """
@@ -64,7 +64,7 @@ class PostgresQueue(PostgresWriter):
     REFUSING = (*PostgresWriter.REFUSING, UniqueViolation)
 
     def __init__(self, connection: Connection[Any], corpus: int, worker: str, lease: float) -> None:
-        """Take a connection of its own, the number of the corpus, and what its jobs are leased by and for how long."""
+        """Take a connection for this worker alone, the number of the corpus, the worker's name and the lease."""
         super().__init__(connection, corpus)
         self._worker = worker
         self._lease = lease
@@ -76,18 +76,18 @@ class PostgresQueue(PostgresWriter):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all of it or nothing, while nobody else writes alone or publishes."""
+        """Commit all of it or nothing, while no lone writer writes or publishes."""
         with self.connection.transaction():
             self.connection.execute("SELECT pg_advisory_xact_lock_shared(hashtext('anabranch'), %s)", (self.corpus,))
             yield
 
     def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
-        """Write what belongs to jobs that are still this worker's, and end those which that completes."""
+        """Write the documents of jobs that this worker still holds, and finish the jobs that are complete."""
         with self.transaction():
-            lost = self._lost({grown.path for grown in batch} | {record.path for record in files})
+            lost = self._find_lost({grown.path for grown in batch} | {record.path for record in files})
             mine = [grown for grown in batch if grown.path not in lost]
             self._taken.clear()
-            # In one order, or two workers could each wait for a name that the other one has.
+            # Sorted, or two workers could each wait for a name that the other one holds.
             written = super().write(
                 sorted(mine, key=lambda grown: grown.document.source), [file for file in files if file.path not in lost]
             )
@@ -99,13 +99,13 @@ class PostgresQueue(PostgresWriter):
                     if file.path in self._taken:
                         self.fail(job, _TAKEN, again=True)
                     else:
-                        self.settle(job, file.path)
+                        self.finish_file(job, file.path)
         return written
 
-    def _lost(self, paths: set[str]) -> set[str]:
-        """Return the paths whose job went to another worker, because this one was silent for too long; lock the others.
+    def _find_lost(self, paths: set[str]) -> set[str]:
+        """Return the paths whose job was reassigned because this worker was silent for too long; lock the others.
 
-        A zombie must not write over what the other one has written.
+        A late worker must not overwrite what its successor has written.
         """
         jobs = {path: self._job_of[path].id for path in paths if path in self._job_of}
         sql = (
@@ -123,18 +123,18 @@ class PostgresQueue(PostgresWriter):
         return _TAKEN
 
     def _clear(self, doc_ids: list[str], paths: Sequence[str]) -> None:
-        # Not those of other files, which may have come after the name was looked up; the database refuses it then.
+        # Spare documents of other files, which may be newer than the look-up; the database then rejects the name.
         own, gone = [text_key(path) for path in paths], [text_key(path) for path in self._gone]
         pairs = "(doc_id, path_key) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
         self._remove(f"({pairs} OR doc_id = ANY(%s) AND path_key = ANY(%s))", doc_ids, own, doc_ids, gone)
 
     def uncount(self, numbers: Sequence[int]) -> None:
-        """Take documents out of the counts of words, one worker after the other: most have the same words."""
+        """Subtract documents from the counts of words, one worker at a time: most documents share words."""
         self.connection.execute("SELECT pg_advisory_xact_lock(hashtext('anabranch removal'), %s)", (self.corpus,))
         super().uncount(numbers)
 
     def enqueue(self, jobs: Sequence[QueuedFile]) -> set[str]:
-        """Queue files; return the paths of those that a worker has just now."""
+        """Queue files; return the paths of those that a worker is reading."""
         rows = [
             (text_key(job.path), job.path, job.place, job.source, job.options, json.dumps(dict(job.access)),
              json.dumps(list(job.gone)))
@@ -158,8 +158,8 @@ class PostgresQueue(PostgresWriter):
         self.connection.execute(sql, (self.corpus, text_key(path)))
 
     def begin(self) -> None:
-        """Begin to queue: workers wait for more until this writer is closed. Jobs that are done are dropped."""
-        # Shared, because several people may queue at once; it goes with the connection, so a kill leaves none behind.
+        """Begin to queue: workers wait for more until this writer is closed. Finished jobs are dropped."""
+        # Shared, because several people may queue at once; the lock ends with the connection, even after a kill.
         self.connection.execute("SELECT pg_advisory_lock_shared(hashtext('anabranch queuing'), %s)", (self.corpus,))
         sql = (
             "DELETE FROM anabranch.jobs j WHERE j.corpus = %s AND j.state = 'done' AND NOT EXISTS (SELECT 1 FROM "
@@ -172,12 +172,12 @@ class PostgresQueue(PostgresWriter):
         sql = "SELECT path FROM anabranch.jobs WHERE corpus = %s AND state IN ('todo', 'failed')"
         yield from (path for (path,) in self.connection.execute(sql, (self.corpus,)).fetchall())
 
-    def claim(self, most: int, *, options: str, but: Collection[int], alone: bool) -> list[QueuedFile]:
+    def claim(self, most: int, *, options: str, excluded: Collection[int], alone: bool) -> list[QueuedFile]:
         """Take jobs, oldest first."""
         known = {
             "corpus": self.corpus, "worker": self._worker, "lease": self._lease, "most": most, "options": options,
-            "but": list(but), "suspect": SUSPECT, "alone": alone, "deaths": DEATHS,
-            "died": f"given up: {DEATHS} workers ended while they had it",
+            "excluded": list(excluded), "suspect": SUSPECT, "alone": alone, "deaths": DEATHS,
+            "died": f"given up: {DEATHS} workers died while they had it",
         }  # fmt: skip
         self.connection.execute(_GIVE_UP, known)
         if not options:
@@ -192,28 +192,28 @@ class PostgresQueue(PostgresWriter):
         return jobs
 
     def is_replaced(self, path: str) -> bool:
-        """Tell whether the file of that name is gone, as whoever has queued the jobs could see."""
-        # Not a look at the disk of this machine, which may never have had it.
+        """Tell whether the queuing machine saw that a file of that name is gone."""
+        # Do not check this machine's disk, which may never have had the file.
         return path in self._gone
 
     def fail(self, job: QueuedFile, error: str, *, again: bool) -> None:
-        """Give a job up, or after a while to the next worker, if few have tried."""
+        """Give up a job, or leave it to another worker after a while if few have tried."""
         sql = (
             "UPDATE anabranch.jobs SET state = %s, error = %s, changed = now(), worker = '', "
             "lease = now() + make_interval(secs => %s) WHERE corpus = %s AND id = %s AND worker = %s"
         )
         state = "todo" if again and job.tries < TRIES else "failed"
         pause = PAUSE * job.tries
-        self.connection.execute(sql, (state, _short(error), pause, self.corpus, job.id, self._worker))
+        self.connection.execute(sql, (state, _shorten(error), pause, self.corpus, job.id, self._worker))
         self._drop(job)
 
     def note(self, job: QueuedFile, remark: str) -> None:
-        """Keep a remark with a job, the first one of it."""
+        """Store a remark with a job, unless it has one."""
         sql = "UPDATE anabranch.jobs SET error = %s WHERE corpus = %s AND id = %s AND worker = %s AND error = ''"
-        self.connection.execute(sql, (_short(remark), self.corpus, job.id, self._worker))
+        self.connection.execute(sql, (_shorten(remark), self.corpus, job.id, self._worker))
 
-    def settle(self, job: QueuedFile, path: str) -> None:
-        """End a job if that was the last file in it which nothing was said of yet."""
+    def finish_file(self, job: QueuedFile, path: str) -> None:
+        """Finish a file of a job, and the job with its last file."""
         left = self._left.get(job.id)
         if left is None:
             return
@@ -227,7 +227,7 @@ class PostgresQueue(PostgresWriter):
             self._drop(job)
 
     def release(self) -> None:
-        """Give back all jobs that this worker has; they count as not begun."""
+        """Return all jobs of this worker to the queue; they count as not begun."""
         sql = (
             "UPDATE anabranch.jobs SET state = 'todo', worker = '', tries = tries - 1, lease = now(), changed = now() "
             "WHERE corpus = %s AND worker = %s AND state = 'running'"
@@ -235,7 +235,7 @@ class PostgresQueue(PostgresWriter):
         self.connection.execute(sql, (self.corpus, self._worker))
 
     def state(self) -> QueueState:
-        """Return how many jobs are where."""
+        """Return the number of jobs in each state."""
         sql = (
             "SELECT count(*) FILTER (WHERE state = 'todo') todo, count(*) FILTER (WHERE state = 'running') running, "
             "count(*) FILTER (WHERE state = 'done') done, count(*) FILTER (WHERE state = 'failed') failed, "
@@ -261,5 +261,5 @@ class PostgresQueue(PostgresWriter):
             self._job_of.pop(path, None)
 
 
-def _short(error: str) -> str:
+def _shorten(error: str) -> str:
     return error.replace("\0", "")[:LONGEST_ERROR]

@@ -1,4 +1,4 @@
-"""The words of many passages, counted at once: what the database keeps of them, as columns of numbers."""
+"""Counts the words of many passages at once, as columns of numbers for the database."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from anabranch_postgres.bm25_counts import term_number
 
 MOST_COUNTED = 32_767
-"""How often one leaf can have a term: what two bytes hold."""
+"""Most occurrences of a term in a leaf, which fit two bytes."""
 
 Int64s = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """What was counted of some leaves.
+    """The word counts of some leaves.
 
     Attributes:
         lengths: Terms of each leaf.
         distinct: The numbers of all terms, in order.
-        rows: Which leaf each posting is of, by its place; those of a leaf stand together, in the order of their terms.
-        places: Which of `distinct` each posting is of.
-        counts: How often that leaf has the term.
+        rows: The place of each posting's leaf; postings are sorted by leaf and term.
+        places: The index of each posting's term in `distinct`.
+        counts: How often the leaf has the term.
     """
 
     lengths: Int64s
@@ -37,7 +37,7 @@ class WordCounts:
     counts: Int64s
 
     def spans(self) -> tuple[Int64s, Int64s]:
-        """Return which posting is the first one of each leaf, and which the last one, counted from 1."""
+        """Return the first and last posting of each leaf, counted from 1."""
         postings = np.bincount(self.rows, minlength=len(self.lengths))
         ends = np.cumsum(postings)
         return ends - postings + 1, ends
@@ -50,7 +50,7 @@ class WordCounts:
         """Return terms, groups, and how many leaves of that group have that term, in that order.
 
         Args:
-            groups: A number of each leaf, from 0.
+            groups: The number of each leaf's group, from 0.
         """
         width = int(groups.max(initial=0)) + 1
         found, counts = np.unique(self.places * width + groups[self.rows], return_counts=True)
@@ -60,7 +60,7 @@ class WordCounts:
 def word_counts(terms: Sequence[Sequence[str]]) -> WordCounts:
     """Count the terms of each leaf."""
     lengths = np.fromiter(map(len, terms), dtype=np.int64, count=len(terms))
-    # Numbered as they come, and put in order afterwards: each word is hashed once, however often it is there.
+    # Number terms as they come and sort them afterwards, so that each word is hashed only once.
     seen: defaultdict[str, int] = defaultdict(count().__next__)
     coming = np.fromiter(map(seen.__getitem__, chain.from_iterable(terms)), dtype=np.int64, count=lengths.sum())
     distinct, place = np.unique(

@@ -7,7 +7,7 @@ import pytest
 from pgvector.psycopg import register_vector
 from psycopg import Connection, connect
 
-from anabranch_postgres.packed_arrays import Integers, VectorRows, copied_rows, register_arrays
+from anabranch_postgres.packed_arrays import Integers, VectorRows, pack_rows, register_arrays
 
 pytestmark = pytest.mark.loopback
 
@@ -43,6 +43,6 @@ def test_rows_arrive(database: str, leaves: list[int]) -> None:
         connection.execute("CREATE TEMP TABLE packed (corpus int, leaf bigint, count smallint)")
         counts = np.arange(len(leaves), dtype=np.int64)
         with connection.cursor() as cursor, cursor.copy("COPY packed FROM STDIN (FORMAT binary)") as copy:
-            copy.write(copied_rows(len(leaves), [("i4", 3), ("i8", np.array(leaves, dtype=np.int64)), ("i2", counts)]))
+            copy.write(pack_rows(len(leaves), [("i4", 3), ("i8", np.array(leaves, dtype=np.int64)), ("i2", counts)]))
         found = connection.execute("SELECT * FROM packed").fetchall()
     assert found == [(3, leaf, place) for place, leaf in enumerate(leaves)]

@@ -19,7 +19,7 @@ def test_stats_verify_and_remove(run: Run, corpus: str) -> None:  # noqa: F811
     fill(corpus)
     text = run("corpus", "stats", "--corpus", corpus)
     assert text.exit_code == 0
-    for part in ("9 documents", "gauge.md", "generation 1", "MiniLM", "all of its corpora together", "board"):
+    for part in ("9 documents", "gauge.md", "generation 1", "MiniLM", "with all its corpora", "board"):
         assert part in text.stdout
     listed = json.loads(run("corpus", "stats", "--corpus", corpus, "--json").stdout)
     assert (listed["documents"], listed["is_current"], len(listed["sources"])) == (9, True, 9)
@@ -38,11 +38,11 @@ def test_copy_and_export(run: Run, corpus: str, tmp_path: Path) -> None:  # noqa
     fill(folder)
     copied = run("corpus", "copy", folder, corpus)
     assert copied.exit_code == 0
-    said = "9 documents copied, 0 there already; 36 passages compared, 0 differences."
+    said = "9 documents copied, 0 already there; 36 passages compared, 0 differences."
     assert copied.stdout == f"{shown_address(corpus)}: {said}\n"
     again = run("corpus", "copy", folder, corpus)
     assert again.exit_code == 2
-    assert "holds documents already" in again.stderr
+    assert "already holds documents" in again.stderr
     files = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
     for address, file in zip((folder, corpus), files, strict=True):
         assert run("corpus", "export", "--vectors", "--corpus", address, "--output", file).exit_code == 0

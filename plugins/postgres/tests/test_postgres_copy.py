@@ -117,7 +117,7 @@ def test_a_killed_copy_goes_on_where_it_was(full: str, corpus: str, tmp_path: Pa
     assert report.documents + report.unchanged == overview(full).documents
     assert lines(target) == lines(full)
     assert verify(target) == []
-    with pytest.raises(UserError, match="holds documents already"):
+    with pytest.raises(UserError, match="already holds documents"):
         copy_corpus(full, target)
 
 
@@ -160,7 +160,7 @@ def test_a_corpus_that_holds_something_else_is_left_alone(full: str, corpus: str
     for target in (corpus, other):
         fill(target, **{"/weir": [DOCUMENTS[0]]})
         before = lines(target), facts(target)
-        with pytest.raises(UserError, match="holds documents already"):
+        with pytest.raises(UserError, match="already holds documents"):
             copy_corpus(full, target)
         assert (lines(target), facts(target)) == before
     unfinished = f"{corpus}-unfinished"
@@ -205,7 +205,7 @@ def test_what_is_not_whole_is_told_and_can_be_copied_later(full: str, corpus: st
     change(f"DELETE FROM vectors WHERE vector_key IN {bees}")
     change("UPDATE chunks SET text = replace(text, 'grinds', 'grinns')")
     report = copy_corpus(own, corpus)
-    assert "notes.jsonl#bees: not copied, a passage of it has no vector that can be used" in report.problems
+    assert "notes.jsonl#bees: not copied, one of its passages has no usable vector" in report.problems
     assert "notes.jsonl#mill: not copied, a passage is not what was written" in report.problems
     change("INSERT OR IGNORE INTO vectors SELECT * FROM kept")
     change("UPDATE chunks SET text = replace(text, 'grinns', 'grinds')")
@@ -219,12 +219,14 @@ BROKEN = {
     "UPDATE anabranch.documents t SET metadata = '{{\"year\": 1791}}' WHERE number = {mill}": "its metadata differs",
     "UPDATE anabranch.documents t SET audience = (SELECT id FROM anabranch.audiences a WHERE a.corpus = t.corpus "
     "AND tags = '{{board}}') WHERE number = {mill}": "its access differs",
-    "UPDATE anabranch.chunks t SET text = 'x' || text WHERE document = {mill} AND level = 2": "a passage of it differs",
-    "UPDATE anabranch.chunks t SET heading = 'x' WHERE document = {mill} AND level = 0": "a passage of it differs",
-    "DELETE FROM anabranch.chunks t WHERE document = {mill} AND level = 0": "a passage of it differs",
+    "UPDATE anabranch.chunks t SET text = 'x' || text WHERE document = {mill} AND level = 2": (
+        "one of its passages differs"
+    ),
+    "UPDATE anabranch.chunks t SET heading = 'x' WHERE document = {mill} AND level = 0": "one of its passages differs",
+    "DELETE FROM anabranch.chunks t WHERE document = {mill} AND level = 0": "one of its passages differs",
     "UPDATE anabranch.leaves t SET vector = (SELECT vector FROM anabranch.leaves l WHERE l.corpus = t.corpus AND "
-    "l.document <> t.document ORDER BY l.id LIMIT 1) WHERE document = {mill}": "a vector of it differs",
-    "DELETE FROM anabranch.leaves t WHERE document = {mill}": "a vector of it differs",
+    "l.document <> t.document ORDER BY l.id LIMIT 1) WHERE document = {mill}": "one of its vectors differs",
+    "DELETE FROM anabranch.leaves t WHERE document = {mill}": "one of its vectors differs",
     "DELETE FROM anabranch.documents t WHERE number = {mill}": "it is not in the copy",
     "UPDATE anabranch.files t SET sha256 = '' WHERE true": "the record of the file notes.jsonl#mill differs",
     "DELETE FROM anabranch.files t WHERE true": "the record of the file notes.jsonl#mill differs",

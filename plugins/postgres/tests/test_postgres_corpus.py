@@ -16,7 +16,7 @@ from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, NotAllowed
 from anabranch.identity.user import User
 from anabranch.store.protocol import FullScores, Scope, TermStatistics
 from anabranch.store.stores import open_corpus, open_writer
-from anabranch_conformance.corpus_contents import ARMS, DOCUMENTS, EVERYTHING, keys, note, settle, take_in
+from anabranch_conformance.corpus_contents import ARMS, DOCUMENTS, EVERYTHING, keep_facts, keys, note, take_in
 from anabranch_copies.export import export_corpus, import_corpus
 from anabranch_postgres import postgres_index, postgres_search
 from anabranch_postgres.connection_pool import connect
@@ -33,7 +33,7 @@ SCOPES = [Scope(), EVERYTHING, Scope(access=("staff",)), Scope(access=("board",)
 
 def fill(address: str, **files: Any) -> None:
     with open_writer(address) as writer:
-        settle(writer)
+        keep_facts(writer)
         take_in(writer, files or {f"/{document.source}": [document] for document in DOCUMENTS})
         writer.publish()
 

@@ -29,7 +29,7 @@ from anabranch.store.corpus_address import shown_address
 from anabranch.store.maintenance import overview, remove, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus, open_writer
-from anabranch_conformance.corpus_contents import DOCUMENTS, note, settle, take_in
+from anabranch_conformance.corpus_contents import DOCUMENTS, keep_facts, note, take_in
 from anabranch_postgres import connection_pool, postgres_schema
 from anabranch_postgres.connection_pool import CONNECTIONS, Database
 from anabranch_postgres.database_address import parse_address
@@ -118,7 +118,7 @@ def test_a_user_who_may_not_read_is_told_what_is_missing(corpus: str, walled: st
     fill(corpus)
     mine = address_of(walled).replace("#walled", f"#{corpus.partition('#')[2]}")
     for work in (lambda: asyncio.run(open_corpus(mine)), lambda: overview(mine)):
-        with pytest.raises(SettingsError, match="does not let this user do that: permission denied"):
+        with pytest.raises(SettingsError, match="denies this user permission: permission denied"):
             work()
 
 
@@ -127,11 +127,11 @@ def test_a_database_without_the_extension_is_left_as_it_was(database: str, walle
         owner.execute("CREATE DATABASE bare TEMPLATE template0")
     bare = address_of(walled, dbname="bare")
     try:
-        with pytest.raises(SettingsError, match="may not make what a corpus needs") as raised, open_writer(bare):
+        with pytest.raises(SettingsError, match="may not create what a corpus needs") as raised, open_writer(bare):
             pass
         assert "CREATE EXTENSION vector" in str(raised.value)
         # At once: not after the time that a pool goes on trying.
-        with pytest.raises(CorpusNotFoundError, match="no extension pgvector"):
+        with pytest.raises(CorpusNotFoundError, match="lacks the extension pgvector"):
             asyncio.run(open_corpus(bare))
         with pytest.raises(CorpusNotFoundError):
             overview(bare)
@@ -164,7 +164,7 @@ def test_another_embedder_is_refused(corpus: str, own_model: Path) -> None:
     with pytest.raises(EmbedderMismatchError, match="Leave --embedder out"):
         ingest([REPOSITORY / "tests" / "samples"], corpus, embedder=str(own_model))
     assert overview(corpus) == before
-    for spec, said in ((str(own_model), "was made with the embedder"), ("/nowhere", "cannot be had here")):
+    for spec, said in ((str(own_model), "was made with the embedder"), ("/nowhere", "is not available here")):
         with open_writer(corpus) as writer:
             writer.keep_meta({"spec": spec})
             take_in(writer, {f"/{spec}": [DOCUMENTS[0]]})  # another generation: the reader before stays as it is
@@ -300,7 +300,7 @@ def test_a_reader_cannot_write(database: str, corpus: str) -> None:
 def test_a_document_that_cannot_be_stored_costs_itself(corpus: str) -> None:
     broken = DOCUMENTS[0].__class__("bad.md", "Bad\0title", DOCUMENTS[0].blocks, {}, (), "bad.md")
     with open_writer(corpus) as writer:
-        settle(writer)
+        keep_facts(writer)
         result = take_in(writer, {"/notes": [DOCUMENTS[0], broken]})
         writer.publish()
         assert [refused.document.source for refused, _ in result.refused] == ["bad.md"]

@@ -21,7 +21,7 @@ from anabranch_postgres.connection_pool import connect
 from anabranch_postgres.postgres_filters import Clause
 from anabranch_postgres.postgres_reader import PostgresReader
 from anabranch_postgres.postgres_search import PostgresSearch
-from anabranch_postgres.read_transaction import SqlStatement, answers
+from anabranch_postgres.read_transaction import SqlStatement, run_statements
 from plugins.postgres.tests.test_postgres_corpus import fill, told
 
 pytestmark = pytest.mark.loopback
@@ -56,7 +56,7 @@ def seen(address: str, corpus: int | None, access: Sequence[str] = ()) -> dict[s
         if corpus is None:
             found = [connection.execute(sql).fetchall() for sql, _ in counted]
         else:
-            found = answers(connection, corpus, access, counted)
+            found = run_statements(connection, corpus, access, counted)
     return {name: rows[0][0] for name, rows in zip(names, found, strict=True)}
 
 
@@ -119,7 +119,7 @@ def test_rows_of_other_tags_and_other_corpora_are_not_there(corpus: str, as_read
     nobody = seen(as_reader, None)
     assert {table for table, count in nobody.items() if count} <= WORDLESS
     with connect(as_reader) as connection:
-        answers(connection, store.number, ["board"], [])
+        run_statements(connection, store.number, ["board"], [])
         assert connection.execute("SELECT count(*) FROM anabranch.chunks").fetchall() == [(0,)]
 
 

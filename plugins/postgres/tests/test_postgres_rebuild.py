@@ -90,7 +90,7 @@ def test_what_is_broken_by_hand_is_made_anew(corpus: str, beside: str, broken: l
 def test_what_has_lost_its_document_goes(corpus: str) -> None:
     fill(corpus)
     change(corpus, "DELETE FROM anabranch.documents WHERE corpus = {this} AND number = {mill}")
-    assert any("chunks of no document" in said for said in verify(corpus))
+    assert any("chunks without a document" in said for said in verify(corpus))
     rebuild(corpus)
     assert verify(corpus) == []
 
@@ -139,7 +139,7 @@ def test_who_searches_meanwhile_finds_what_was_there_and_a_kill_repeats_no_embed
 
     with monkeypatch.context() as patch:
         patch.setattr(postgres_store, "_embedder", counting)
-        patch.setattr(postgres_rebuild, "let_see", killed)
+        patch.setattr(postgres_rebuild, "publish_changes", killed)
         with pytest.raises(KeyboardInterrupt):
             rebuild(corpus)
         assert embedded == [1]
@@ -156,7 +156,7 @@ def test_what_cannot_be_made_from_documents_is_said(corpus: str, database: str) 
     with pytest.raises(CorpusNotFoundError):
         rebuild(corpus)
     fill(corpus)
-    with pytest.raises(SettingsError, match="another embedder") as refused:
+    with pytest.raises(SettingsError, match="cannot be embedded again in place") as refused:
         renew(corpus, embedder="minilm", base_url=None, wait=0.0, progress=silent)
     assert "import --embedder" in refused.value.hint
     before = asyncio.run(open_corpus(corpus))

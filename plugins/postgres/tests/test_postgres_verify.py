@@ -61,7 +61,7 @@ def test_a_sound_corpus_has_no_problems(filled: str) -> None:
             f"UPDATE anabranch.leaves SET vector = vector + vector WHERE {OF_MILL}",
             "#mill: 1 passage without a vector, or with a bad one",
         ),
-        (f"UPDATE anabranch.leaves SET vector_key = 'x' WHERE {OF_MILL}", "#mill: a passage, or what it stands under"),
+        (f"UPDATE anabranch.leaves SET vector_key = 'x' WHERE {OF_MILL}", "#mill: a passage or its headings"),
         (f"UPDATE anabranch.leaf_words SET length = length + 1 WHERE {WORDS}", "1 passage with other words than were"),
         (f"UPDATE anabranch.leaf_words SET terms = terms[2:] WHERE {WORDS}", "1 passage with other words than were"),
         (f"UPDATE anabranch.leaf_words SET counts[1] = 7 WHERE {WORDS}", "1 passage with other words than were"),
@@ -76,7 +76,7 @@ def test_a_sound_corpus_has_no_problems(filled: str) -> None:
         ("DELETE FROM anabranch.audiences WHERE corpus = {this} AND tags = '{board}'", "its metadata cannot be read"),
         (
             "UPDATE anabranch.documents SET leaves = 7 WHERE corpus = {this} AND number = {mill}",
-            "1 documents whose number of passages is not what they have",
+            "1 documents whose passage count is wrong",
         ),
         ("UPDATE anabranch.documents SET title = 'Cats' WHERE corpus = {this} AND number = {mill}", "#mill: a passage"),
         (f"DELETE FROM anabranch.postings WHERE {A_POSTING}", "1 passage with a posting that is missing or wrong"),
@@ -85,15 +85,15 @@ def test_a_sound_corpus_has_no_problems(filled: str) -> None:
         (
             "INSERT INTO anabranch.postings SELECT corpus, term, 0, count, length, audience, born FROM "
             f"anabranch.postings WHERE {A_POSTING}",
-            "1 posting of no passage",
+            "1 posting without a passage",
         ),
         (
             "UPDATE anabranch.term_frequencies SET leaves = leaves + 1 WHERE corpus = {this} AND term = "
             "(SELECT min(term) FROM anabranch.term_frequencies WHERE corpus = {this})",
-            "counts of a term that are not those of its postings",
+            "counts of a term that differ from its postings",
         ),
         ("DELETE FROM anabranch.term_frequencies WHERE corpus = {this}", "counts of a term"),
-        ("DELETE FROM anabranch.documents WHERE corpus = {this} AND number = {mill}", "chunks of no document"),
+        ("DELETE FROM anabranch.documents WHERE corpus = {this} AND number = {mill}", "chunks without a document"),
         ("UPDATE anabranch.audience_sizes SET length = 0 WHERE corpus = {this}", "sizes of an audience"),
         ("DELETE FROM anabranch.audience_sizes WHERE corpus = {this}", "sizes of an audience"),
         ("UPDATE anabranch.corpora SET generation = 0 WHERE id = {this}", "36 passages of a generation after"),
@@ -116,7 +116,7 @@ def test_what_is_not_published_yet_is_no_fault(filled: str) -> None:
         take_in(writer, {"/eel": [note("eel", "Eel", "The eel passes the weir at night.")]})
     assert not overview(filled).is_current
     found = examine(filled)
-    assert ("not all that was written is published; the next ingest does that", True) in [
+    assert ("some documents are not published yet; the next ingest publishes them", True) in [
         (finding.said, finding.is_remark) for finding in found
     ]
 
@@ -124,7 +124,7 @@ def test_what_is_not_published_yet_is_no_fault(filled: str) -> None:
 def test_many_vectors_without_an_index_are_worth_a_remark(filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_verify, "NARROW", 5)
     assert [finding.said for finding in examine(filled) if finding.is_remark] == [
-        "the vectors have no index that is finished: searches compare all; the next change makes it"
+        "the index of the vectors is unfinished: searches compare all vectors; the next change builds it"
     ]
     monkeypatch.setattr(postgres_index, "NARROW", 5)
     with open_writer(filled) as writer:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Document, ReadOptions
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.text.normalization import squeeze
 from anabranch_readers.markup_lines import MarkupLine, markup_blocks
@@ -44,7 +44,7 @@ def read_asciidoc(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[D
     Raises:
         ReadingError: `empty`, `broken` (binary data) or `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     lines = text.split("\n")
     attributes = {found[1]: (found[2] or "").strip() for found in map(_ATTRIBUTE.match, lines) if found}
     facts = {"format": "asciidoc", "author": attributes.get("author", "")}

@@ -19,15 +19,16 @@ from anabranch.readers.document import (
     with_heading,
 )
 from anabranch.readers.document_parts import one_document, squeezed_lines
-from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.inert_xml import Element
+from anabranch.readers.merged_cells import TableCell, lay_out, under_spans
 from anabranch.readers.table_blocks import table_parts
-from anabranch.readers.zip_container import Element, ZipFormat, opened
 from anabranch.text.normalization import clean, squeeze
 from anabranch_readers.ooxml.hidden_runs import HiddenRuns
 from anabranch_readers.ooxml.list_numbers import BULLET, list_labels
 from anabranch_readers.ooxml.package import properties
 from anabranch_readers.ooxml.word_package import WordPackage, qn
+from anabranch_readers.protected_office import open_with_password
+from anabranch_readers.zip_container import ZipFormat, open_archive
 
 _KIND = ZipFormat("Word document", "Word's old .doc format", ".docx in Word")
 # Word stores the names of its own styles in English, whatever language it speaks; other programs translate them.
@@ -48,7 +49,7 @@ def read_docx(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator
     Raises:
         ReadingError: `encrypted`, `unsupported` (the old .doc format), `broken`, `too_large`, `empty`.
     """
-    with opened_with_password(path, source, options.passwords) as plain, opened(plain, source, _KIND) as archive:
+    with open_with_password(path, source, options.passwords) as plain, open_archive(plain, source, _KIND) as archive:
         word = WordPackage(archive, source)
         document, styles, notes = word.document(), word.styles(), word.notes()
         labels = list_labels(document, word.numbering(), styles)
@@ -163,7 +164,7 @@ def _pieces(element: Element) -> Iterator[str]:
 def _rows(table: Element) -> list[list[str]]:
     """Return the rows of a `w:tbl`; a table inside a cell is written on the cell's line."""
     return under_spans(
-        laid_out(
+        lay_out(
             [_table_cell(cell) for cell in row.iter(qn("w:tc")) if _parent(cell, "w:tr") is row]
             for row in _own_rows(table)
         )

@@ -16,9 +16,11 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, declared_title
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.html import page_blocks, parse_html
+from anabranch.readers.inert_xml import Element, local_name
+from anabranch.readers.office_password import password_error
 from anabranch.readers.visible_nodes import BLOCKS, Visible
-from anabranch.readers.zip_container import COPY_HINT, Archive, Element, ZipFormat, local, opened, protected
 from anabranch.text.normalization import squeeze
+from anabranch_readers.zip_container import COPY_HINT, Archive, ZipFormat, open_archive
 
 _KIND = ZipFormat("e-book in EPUB format")
 _LONGEST_CHAPTER = 1 << 25  # a parsed page takes some thirty times its size
@@ -32,7 +34,7 @@ def read_epub(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     Raises:
         ReadingError: `encrypted` (copy protection), `broken`, `too_large`, `empty`.
     """
-    with opened(path, source, _KIND) as archive:
+    with open_archive(path, source, _KIND) as archive:
         book = _EbookText(archive, source)
         blocks = tuple(book.blocks())
     facts = {
@@ -59,7 +61,7 @@ class _EbookText:
     def dublin_core(self, name: str) -> list[str]:
         """Return what the book says of itself under a name of the Dublin Core."""
         holder = self._root.find("{*}metadata")
-        elements = [] if holder is None else [element for element in holder.iter() if local(element) == name]
+        elements = [] if holder is None else [element for element in holder.iter() if local_name(element) == name]
         return [text for text in (squeeze(element.text or "") for element in elements) if text]
 
     def blocks(self) -> Iterator[Block]:
@@ -111,7 +113,7 @@ class _EbookText:
             algorithm = method.get("Algorithm", "") if method is not None else ""
             part = place("", reference.get("URI", ""))[0] if reference is not None else ""
             if algorithm not in _FONTS_ONLY and part in chapters:
-                raise protected(self._source, hint=COPY_HINT)
+                raise password_error(self._source, hint=COPY_HINT)
 
 
 def _main_part(archive: Archive, source: str) -> str:
@@ -185,12 +187,14 @@ def set_headings(soup: BeautifulSoup, entries: Sequence[TocEntry]) -> None:
         if anchor is None:
             continue
         # A heading that another line of the contents has taken is not free: a part would lose its title to a chapter.
-        near = [tag for tag in _near(anchor) if id(tag) not in claimed]
-        heading = next((tag for tag in near if _HEADING.fullmatch(tag.name)), None) or _worded(near, entry.title)
+        near = [tag for tag in _tags_near(anchor) if id(tag) not in claimed]
+        heading = next((tag for tag in near if _HEADING.fullmatch(tag.name)), None) or _tag_with_words(
+            near, entry.title
+        )
         if heading is None:
             heading = soup.new_tag("p")
             heading.string = entry.title
-            _put(heading, anchor)
+            _insert_heading(heading, anchor)
         heading.name = f"h{min(entry.depth, 6)}"
         claimed.add(id(heading))
 
@@ -200,7 +204,7 @@ def _points(root: Element, folder: str) -> Iterator[TocEntry]:
         content = point.find("{*}content")
         title = _title(point.findtext("{*}navLabel/{*}text") or "")
         if content is not None and title:
-            depth = 1 + sum(local(ancestor) == "navPoint" for ancestor in point.iterancestors())
+            depth = 1 + sum(local_name(ancestor) == "navPoint" for ancestor in point.iterancestors())
             yield TocEntry(*place(folder, content.get("src", "")), title, depth)
 
 
@@ -208,7 +212,7 @@ def _title(text: str) -> str:
     return squeeze(text)[:_LONGEST_TITLE].strip()
 
 
-def _near(anchor: Tag) -> Iterator[Tag]:
+def _tags_near(anchor: Tag) -> Iterator[Tag]:
     """Yield what an anchor stands in, itself, and the tags after it."""
     if anchor.name != "body":
         yield from (tag for tag in islice(anchor.parents, 3) if tag.name != "body")
@@ -216,14 +220,14 @@ def _near(anchor: Tag) -> Iterator[Tag]:
     yield from (tag for tag in islice(anchor.next_elements, 4 * _NEAR) if isinstance(tag, Tag))
 
 
-def _worded(near: Sequence[Tag], title: str) -> Tag | None:
+def _tag_with_words(near: Sequence[Tag], title: str) -> Tag | None:
     """Return the tag that has just these words and no block of text inside."""
     wanted = title.casefold()
     blocks = (tag for tag in near if tag.name in BLOCKS and not tag.find(list(BLOCKS)))
-    return next((tag for tag in blocks if _opening(tag, len(title)).casefold() == wanted), None)
+    return next((tag for tag in blocks if _first_words(tag, len(title)).casefold() == wanted), None)
 
 
-def _opening(tag: Tag, length: int) -> str:
+def _first_words(tag: Tag, length: int) -> str:
     """Return the words of a tag, or the first of them when they are more than the length asked for."""
     text = ""
     for string in tag.strings:
@@ -233,7 +237,7 @@ def _opening(tag: Tag, length: int) -> str:
     return squeeze(text)
 
 
-def _put(heading: Tag, anchor: Tag) -> None:
+def _insert_heading(heading: Tag, anchor: Tag) -> None:
     """Insert a heading before the block that the anchor is or stands in."""
     if anchor.name == "body":
         anchor.insert(0, heading)

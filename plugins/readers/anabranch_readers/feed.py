@@ -9,14 +9,14 @@ from pathlib import Path
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-from anabranch.readers.code import read_code
 from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOptions
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.html import page_blocks, parse_html
+from anabranch.readers.inert_xml import Element, local_name, parse_xml
 from anabranch.readers.size_limit import limited
 from anabranch.readers.visible_nodes import Visible
-from anabranch.readers.zip_container import Element, local, parsed
 from anabranch.text.normalization import clean, squeeze
+from anabranch_readers.code import read_code
 
 _FEEDS = frozenset({"rss", "feed", "RDF"})
 _MAPS = frozenset({"urlset", "sitemapindex"})
@@ -36,12 +36,12 @@ def read_xml(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[
         ReadingError: `empty`, `broken` (binary data) or `encoding`.
     """
     try:
-        root: Element = parsed(path.read_bytes())
+        root: Element = parse_xml(path.read_bytes())
     except etree.XMLSyntaxError:  # templates and fragments are called so, too
         yield from read_code(path, source, options)
         return
-    kind = local(root)
-    if kind in _FEEDS and (entries := [each for each in root.iter() if local(each) in _ENTRIES]):
+    kind = local_name(root)
+    if kind in _FEEDS and (entries := [each for each in root.iter() if local_name(each) in _ENTRIES]):
         yield from _documents(entries, source, _child(root, "title") or _child(root.find("{*}channel"), "title"))
     elif kind in _MAPS:
         yield one_document(source, path, map(Block, _addresses(root)), {"format": "sitemap"})
@@ -80,7 +80,7 @@ def _text(entry: Element, source: str) -> tuple[tuple[Block, ...], tuple[str, ..
 
 
 def _markup(entry: Element, name: str) -> str:
-    found = next((each for each in entry if local(each) == name), None)
+    found = next((each for each in entry if local_name(each) == name), None)
     if found is None:
         return ""
     # Either escaped, or as elements of its own (Atom, `type="xhtml"`).
@@ -88,7 +88,7 @@ def _markup(entry: Element, name: str) -> str:
 
 
 def _child(parent: Element | None, name: str) -> str:
-    found = next((each for each in parent if local(each) == name), None) if parent is not None else None
+    found = next((each for each in parent if local_name(each) == name), None) if parent is not None else None
     return squeeze(clean("".join(found.itertext()))) if found is not None else ""
 
 
@@ -98,14 +98,14 @@ def _plain(text: str) -> str:
 
 def _link(entry: Element) -> str:
     for each in entry:
-        if local(each) == "link" and each.get("rel", "alternate") == "alternate":
+        if local_name(each) == "link" and each.get("rel", "alternate") == "alternate":
             return squeeze(each.get("href") or each.text or "")
     return ""
 
 
 def _author(entry: Element) -> str:
     for name in ("author", "creator"):
-        for each in (each for each in entry if local(each) == name):
+        for each in (each for each in entry if local_name(each) == name):
             return _child(each, "name") or squeeze(clean("".join(each.itertext())))
     return ""
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import Sections, one_document
+from anabranch.readers.inert_xml import Element, local_name, parse_xml
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
-from anabranch.readers.zip_container import Element, local, parsed
 from anabranch.text.normalization import clean, squeeze
 
 # Pictures, as base64: a parser that bounds the length of a text would refuse the book for its cover.
@@ -27,15 +27,15 @@ def read_fb2(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     Raises:
         ReadingError: `broken` when it is no XML, or none of a book; `empty`.
     """
-    root = parsed(_PICTURES.sub(b"", path.read_bytes()))
-    if local(root) != "FictionBook":
+    root = parse_xml(_PICTURES.sub(b"", path.read_bytes()))
+    if local_name(root) != "FictionBook":
         raise ReadingError(f"{source!r} is no FictionBook.", reason="broken", hint="Check the file's extension.")
     about = root.find("{*}description/{*}title-info")
-    facts = {"format": "fb2", "author": ", ".join(_authors(about)), "language": _said(about, "lang")}
-    yield one_document(source, path, _blocks(root), facts, _said(about, "book-title") or path.stem)
+    facts = {"format": "fb2", "author": ", ".join(_authors(about)), "language": _text_of(about, "lang")}
+    yield one_document(source, path, _blocks(root), facts, _text_of(about, "book-title") or path.stem)
 
 
-def _said(about: Element | None, name: str) -> str:
+def _text_of(about: Element | None, name: str) -> str:
     return squeeze(about.findtext(f"{{*}}{name}") or "") if about is not None else ""
 
 
@@ -57,7 +57,7 @@ def _walk(parent: Element, sections: Sections, level: int) -> Iterator[Block]:
     if heading is not None and (title := squeeze(" ".join(heading.itertext()))):
         yield sections.title(level + 1, title)
     for child in parent:
-        name = local(child)
+        name = local_name(child)
         if name == "stanza":
             yield sections.text("\n".join(squeeze("".join(line.itertext())) for line in child))
         elif name == "table":

@@ -11,7 +11,7 @@ from icalendar import Calendar
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.heartbeat import beat
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
@@ -29,7 +29,7 @@ def read_ics(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     Raises:
         ReadingError: `broken` when it is no calendar, `empty`, `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     if "BEGIN:VCALENDAR" not in text.upper():
         raise ReadingError(f"{source!r} is no calendar.", reason="broken", hint="Check the file's extension.")
     seen: set[str] = set()

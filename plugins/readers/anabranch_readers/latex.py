@@ -20,7 +20,7 @@ from pylatexenc.latex2text import (
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import Sections, one_document
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
@@ -40,7 +40,7 @@ _VERBATIM = re.compile(r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|commen
 _OPTIONS = re.compile(r"\A\s*(?:\[[^\]\n]*\])?(?:\{\w+\}(?=\s*\n))?[ \t]*\n?")
 _BODY = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
 _DECLARED = r"\\%s\s*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"
-# Marks for what comes back in another shape; `cleaned` leaves no such characters in a file.
+# Marks for what comes back in another shape; `clean_text` leaves no such characters in a file.
 _HEADING, _TABLE, _CODE, _CELL, _ROW = "\x02", "\x03", "\x04", "\x05", "\x06"
 _MARK = re.compile(f"([{_HEADING}{_TABLE}{_CODE}])(\\d+)(?:{_HEADING}(.*))?\\Z", re.DOTALL)
 
@@ -52,7 +52,7 @@ def read_latex(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docu
     Raises:
         ReadingError: `empty`, `broken` (binary data, braces that nest without end) or `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     body = _BODY.search(text)
     words = _LatexWords()
     facts = {"format": "latex", "author": words.declared(text, "author")}

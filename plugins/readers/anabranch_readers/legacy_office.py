@@ -12,11 +12,11 @@ from pathlib import Path
 from anabranch.errors import MissingExtraError, ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.encoding import cleaned
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.encoding import clean_text
+from anabranch.readers.office_password import is_compound
 from anabranch.readers.size_limit import limited
-from anabranch.readers.zip_container import is_compound
 from anabranch.text.normalization import squeeze
+from anabranch_readers.protected_office import open_with_password
 
 _KINDS = {"doc": "application/msword", "ppt": "application/vnd.ms-powerpoint"}
 
@@ -33,8 +33,8 @@ def read_legacy_office(path: Path, source: str, options: ReadOptions = PLAIN) ->
     if not is_compound(path):
         msg = f"{source!r} is no .{kind} file."
         raise ReadingError(msg, reason="broken", hint="If it is RTF, HTML or .docx under this name, rename it.")
-    with opened_with_password(path, source, options.passwords) as plain:
-        text, notes = cleaned(_text(plain, kind, source), ())
+    with open_with_password(path, source, options.passwords) as plain:
+        text, notes = clean_text(_text(plain, kind, source), ())
     blocks = (Block(line) for line in map(squeeze, text.splitlines()) if line)
     yield one_document(source, path, blocks, {"format": kind}, notes=notes)
 

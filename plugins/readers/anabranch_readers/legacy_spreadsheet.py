@@ -20,11 +20,12 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.office_password import OLE, password_error
 from anabranch.readers.size_limit import limited
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import OLE, ZipFormat, check, protected
 from anabranch.text.normalization import clean, squeeze
+from anabranch_readers.protected_office import open_with_password
+from anabranch_readers.zip_container import ZipFormat, check
 
 _BINARY = ZipFormat("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
 _BEATS = 10_000  # rows
@@ -37,7 +38,7 @@ def read_xls(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[
     Raises:
         ReadingError: `encrypted`, `broken`, `too_large`, `empty`.
     """
-    with opened_with_password(path, source, options.passwords) as plain:
+    with open_with_password(path, source, options.passwords) as plain:
         _check(plain, source)
         left_out = LeftOut()
         kind = path.suffix.lower().removeprefix(".")
@@ -52,7 +53,7 @@ def _damage_as_error(source: str) -> Iterator[None]:
     try:
         yield
     except PasswordError as error:
-        raise protected(source) from error
+        raise password_error(source) from error
     except (ReadingError, GeneratorExit):
         raise
     except BaseException as error:
@@ -90,7 +91,7 @@ def _rows(sheet: CalamineSheet) -> Iterator[list[str]]:
     """Yield the rows with anything in them, and one empty row for each gap between them."""
     was_empty = True
     for number, row in enumerate(sheet.iter_rows()):
-        cells = [_shown(value) for value in row]
+        cells = [_cell_text(value) for value in row]
         if number % _BEATS == 0:
             beat()
         if any(cells) or not was_empty:
@@ -98,7 +99,7 @@ def _rows(sheet: CalamineSheet) -> Iterator[list[str]]:
         was_empty = not any(cells)
 
 
-def _shown(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):

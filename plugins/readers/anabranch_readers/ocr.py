@@ -157,11 +157,11 @@ def recognised(hocr: bytes, dpi: float) -> Recognised:
     """Return the lines that hOCR of one page tells of; `dpi` is how many pixels of its picture make an inch."""
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
     root = etree.fromstring(hocr, parser) if hocr.strip() else None
-    pages = [] if root is None else [*_of_class(root, {"ocr_page"})]
+    pages = [] if root is None else [*_elements_of_class(root, {"ocr_page"})]
     if not pages:
         return Recognised()
     page = _box(_facts(pages[0]))
-    read = [line for paragraph in _of_class(pages[0], {"ocr_par"}) for line in _lines(paragraph)]
+    read = [line for paragraph in _elements_of_class(pages[0], {"ocr_par"}) for line in _lines(paragraph)]
     sure = [line for line in read if line.is_sure]
     letters: Counter[int] = Counter()
     for line in sure:
@@ -181,7 +181,7 @@ def recognised(hocr: bytes, dpi: float) -> Recognised:
     )
 
 
-def _of_class(root: etree._Element, names: Collection[str]) -> Iterator[etree._Element]:
+def _elements_of_class(root: etree._Element, names: Collection[str]) -> Iterator[etree._Element]:
     return (each for each in root.iter() if each.get("class") in names)
 
 
@@ -197,7 +197,7 @@ def _box(facts: dict[str, list[float]]) -> Box:
 
 def _lines(paragraph: etree._Element) -> Iterator[_Read]:
     """Yield the lines of a paragraph; they share one size, because that of a single line is a rough guess."""
-    found = [(_facts(line), _words(line)) for line in _of_class(paragraph, _LINES)]
+    found = [(_facts(line), _words(line)) for line in _elements_of_class(paragraph, _LINES)]
     size = median([facts.get("x_size", [0.0])[0] for facts, _ in found]) if found else 0.0
     for facts, words in found:
         if words and size > 0:
@@ -206,7 +206,7 @@ def _lines(paragraph: etree._Element) -> Iterator[_Read]:
 
 
 def _words(line: etree._Element) -> tuple[_Word, ...]:
-    found = ((_facts(each), squeeze("".join(each.itertext()))) for each in _of_class(line, {"ocrx_word"}))
+    found = ((_facts(each), squeeze("".join(each.itertext()))) for each in _elements_of_class(line, {"ocrx_word"}))
     words = [_Word(text, _box(facts), facts.get("x_wconf", [0.0])[0]) for facts, text in found if text]
     if len(words) > 1 and words[0].text in _BULLETS:
         words[0] = replace(words[0], text="•")

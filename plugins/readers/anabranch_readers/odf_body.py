@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from anabranch.readers.document import Block, HeadingPath, titles, with_heading
 from anabranch.readers.document_parts import LeftOut, squeezed_lines
-from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
+from anabranch.readers.inert_xml import Element, local_name
+from anabranch.readers.merged_cells import TableCell, lay_out, under_spans
 from anabranch.readers.table_blocks import table_parts
-from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
+from anabranch_readers.zip_container import Archive, attribute
 
 _SKIPPED = frozenset({"tracked-changes", "forms", "sequence-decls", "variable-decls", "user-field-decls", "notes"})
 # Ruby text says how to pronounce what it stands above, and the citation of a note is its number.
@@ -42,7 +43,7 @@ class OdfBody:
     def blocks(self, parent: Element) -> Iterator[Block]:
         """Yield what stands below an element; text boxes after their paragraph."""
         for element in parent:
-            name = local(element)
+            name = local_name(element)
             if self._is_hidden(element):
                 self._hide(element)
             elif name in {"p", "h"}:
@@ -74,7 +75,7 @@ class OdfBody:
         """Return the cells of a table in a text; what spans rows stands in each, and a name over columns in theirs."""
         # A table in a cell has rows of its own, which are read with that cell.
         rows = (row for row in table.iter("{*}table-row") if _owner(row, "table") is table)
-        return under_spans(laid_out(map(self._cells, rows)))
+        return under_spans(lay_out(map(self._cells, rows)))
 
     def _cells(self, row: Element) -> Iterator[TableCell]:
         # A cell that another one covers is left out: it takes its place from that one, and shows nothing.
@@ -86,13 +87,13 @@ class OdfBody:
     def _is_own(self, paragraph: Element, cell: Element) -> bool:
         """Tell whether a paragraph is the cell's own text, and not that of a remark or a text box in it."""
         between = paragraph.iterancestors()
-        inside = [local(each) for each in iter(lambda: next(between, cell), cell)]
+        inside = [local_name(each) for each in iter(lambda: next(between, cell), cell)]
         # These are read at their own place, or left out and counted.
         return not {"annotation", "note", "frame", "custom-shape"} & set(inside)
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
         text = self.text(element)
-        if local(element) == "h" and text:
+        if local_name(element) == "h" and text:
             level = attribute(element, "outline-level", "1")
             text = squeeze(text)
             self.path = with_heading(self.path, int(level) if level.isdecimal() else 1, text)
@@ -114,9 +115,9 @@ class OdfBody:
         for item in element:
             marker = "- "
             for child in item:
-                if local(child) == "list":
+                if local_name(child) == "list":
                     yield from self._items(child, depth + 1)
-                elif local(child) == "p":
+                elif local_name(child) == "p":
                     text = squeeze(self.text(child))
                     if text:
                         yield "  " * depth + marker + text
@@ -134,7 +135,7 @@ class OdfBody:
     def _pieces(self, element: Element) -> Iterator[str]:
         yield clean(element.text or "")
         for child in element:
-            name = local(child)
+            name = local_name(child)
             if name in _BREAKS:
                 yield _BREAKS[name]
             elif self._is_hidden(child):
@@ -152,7 +153,7 @@ class OdfBody:
             yield clean(child.tail or "")
 
     def _is_hidden(self, element: Element) -> bool:
-        family = {"span": "text", "p": "paragraph", "h": "paragraph", "table": "table"}.get(local(element), "")
+        family = {"span": "text", "p": "paragraph", "h": "paragraph", "table": "table"}.get(local_name(element), "")
         if family and (family, attribute(element, "style-name")) in self._styles:
             return True
         if attribute(element, "display") == "none":

@@ -7,20 +7,13 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared_title
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
+from anabranch.readers.inert_xml import Element, local_name
 from anabranch.readers.merged_cells import MergedCells, cells_in_order
+from anabranch.readers.office_password import password_error
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import (
-    COPY_HINT,
-    Archive,
-    Element,
-    ZipFormat,
-    attribute,
-    local,
-    opened,
-    protected,
-)
 from anabranch.text.normalization import squeeze
 from anabranch_readers.odf_body import COMMENTS, HiddenStyles, OdfBody, hidden_styles, repeats
+from anabranch_readers.zip_container import COPY_HINT, Archive, ZipFormat, attribute, open_archive
 
 _KIND = ZipFormat("OpenDocument file")
 # Placeholders of a slide that say the same on each of them.
@@ -40,7 +33,7 @@ def read_odf(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     Raises:
         ReadingError: `encrypted`, `broken`, `too_large`, `empty`.
     """
-    with opened(path, source, _KIND) as archive:
+    with open_archive(path, source, _KIND) as archive:
         _refuse_protected(archive, source)
         content = archive.xml("content.xml")
         text = _OdfText(content, hidden_styles(archive, content))
@@ -59,7 +52,7 @@ class _OdfText:
 
     def blocks(self) -> Iterator[Block]:
         for kind in self._content.iterfind("{*}body/*"):
-            name = local(kind)
+            name = local_name(kind)
             if name == "spreadsheet":
                 yield from self._sheets(kind)
             elif name == "presentation":
@@ -90,7 +83,7 @@ class _OdfText:
             yield from self._slide(page, number)
 
     def _slide(self, page: Element, number: int) -> Iterator[Block]:
-        shapes = [shape for shape in page if attribute(shape, "class") not in _RUNNING and local(shape) != "notes"]
+        shapes = [shape for shape in page if attribute(shape, "class") not in _RUNNING and local_name(shape) != "notes"]
         heads = [shape for shape in shapes if attribute(shape, "class") == "title"]
         title = squeeze(" ".join(self._body.text(each) for head in heads for each in head.iter("{*}p")))
         self._body.page, self._body.path = number, ((1, title),) if title else ()
@@ -107,7 +100,7 @@ class _OdfText:
 
 def _whole(path: Path, source: str, content: Element, title: str, author: str) -> Document:
     kinds = {"spreadsheet": "ods", "presentation": "odp"}
-    kind = next((kinds.get(local(each), "odt") for each in content.iterfind("{*}body/*")), "odt")
+    kind = next((kinds.get(local_name(each), "odt") for each in content.iterfind("{*}body/*")), "odt")
     headings = (squeeze("".join(each.itertext())) for each in content.iter("{*}h"))
     first = next((heading for heading in headings if heading), "") if kind == "odt" else ""
     metadata = {"format": kind} | ({"author": author} if author else {})
@@ -118,7 +111,7 @@ def _title_and_author(archive: Archive) -> tuple[str, str]:
     """Return the title and the author that the file declares."""
     if "meta.xml" not in archive.names:
         return "", ""
-    said = {local(element): squeeze(element.text or "") for element in archive.xml("meta.xml").iter()}
+    said = {local_name(element): squeeze(element.text or "") for element in archive.xml("meta.xml").iter()}
     return declared_title(said.get("title")), said.get("initial-creator", "") or said.get("creator", "")
 
 
@@ -127,7 +120,7 @@ def _refuse_protected(archive: Archive, source: str) -> None:
     if "META-INF/manifest.xml" in archive.names:
         entries = archive.xml("META-INF/manifest.xml").iterfind("{*}file-entry")
         if any(entry.find("{*}encryption-data") is not None for entry in entries):
-            raise protected(source, hint=COPY_HINT)
+            raise password_error(source, hint=COPY_HINT)
 
 
 class _OdfRows:
@@ -145,12 +138,12 @@ class _OdfRows:
         for element in table.iter("{*}table-row"):
             times = repeats(element, "number-rows-repeated")
             row = self._row(element, number + 1, hidden)
-            if attribute(element, "visibility") == "collapse" and local(element.getparent()) != "table-row-group":
+            if attribute(element, "visibility") == "collapse" and local_name(element.getparent()) != "table-row-group":
                 self._body.left_out[_HIDDEN] += len(row)
             else:
                 shown = min(times, _MOST_REPEATED) if row else 1
                 self._body.left_out["rows like a hundred before them were left out ({})"] += times - shown if row else 0
-                yield from [cells_in_order(self._down.over(row, number + 1))] * shown
+                yield from [cells_in_order(self._down.fill_spans(row, number + 1))] * shown
             number += times
 
     def _row(self, element: Element, number: int, hidden: frozenset[int]) -> dict[int, str]:
@@ -193,7 +186,7 @@ def _hidden_columns(table: Element) -> frozenset[int]:
     column = 1
     for element in table.iter("{*}table-column"):
         last = min(column + repeats(element, "number-columns-repeated"), _MOST_COLUMNS + 1)
-        if attribute(element, "visibility") == "collapse" and local(element.getparent()) != "table-column-group":
+        if attribute(element, "visibility") == "collapse" and local_name(element.getparent()) != "table-column-group":
             hidden.update(range(column, last))
         column = last
     return frozenset(hidden)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Document, ReadOptions
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.text.normalization import squeeze
 from anabranch_readers.markup_lines import MarkupLine, markup_blocks
@@ -36,7 +36,7 @@ def read_org(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     Raises:
         ReadingError: `empty`, `broken` (binary data) or `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     lines = text.split("\n")
     said = {found[1].lower(): found[2].strip() for found in map(_KEYWORD.match, lines) if found}
     facts = {"format": "org", "author": said.get("author", ""), "date": said.get("date", "")}

@@ -11,8 +11,8 @@ import oxmsg
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Document, ReadOptions
+from anabranch.readers.office_password import is_compound
 from anabranch.readers.size_limit import limited
-from anabranch.readers.zip_container import is_compound
 from anabranch_readers.eml import MimePart, mail_document
 
 
@@ -27,7 +27,7 @@ def read_msg(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
         msg = f"{source!r} is no message of Outlook."
         raise ReadingError(msg, reason="broken", hint="Check the file's extension.")
     try:
-        message = _as_mime(oxmsg.Message.load(str(path)))
+        message = _mime_message(oxmsg.Message.load(str(path)))
     except KeyError as error:
         raise ReadingError(f"{source!r} is damaged.", reason="broken", hint="Save it anew in Outlook.") from error
     if not message.keys():
@@ -35,7 +35,7 @@ def read_msg(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     yield mail_document(message, source, path, "msg")
 
 
-def _as_mime(found: oxmsg.Message) -> MimePart:
+def _mime_message(found: oxmsg.Message) -> MimePart:
     """Return the message as one that was sent; what it does not say is left out."""
     made: MimePart = Message()
     known = {name.lower(): value for name, value in (found.message_headers or {}).items()}

@@ -13,8 +13,9 @@ from typing import Any
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Document, ReadOptions, declared_title
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.mupdf import FAULTS, Pdf, PdfWord, open_pdf, raise_if_out_of_memory, words
+from anabranch.readers.mupdf import FAULTS, Pdf, PdfWord, open_pdf, words
 from anabranch.text.normalization import squeeze
+from anabranch_readers.page_contents import raise_if_out_of_memory
 from anabranch_readers.pdf_layout.headings import PdfOutline, body_size, with_outline, with_type
 from anabranch_readers.pdf_layout.paragraphs import Paragraph
 from anabranch_readers.pdf_layout.reading_order import document_paragraphs
@@ -41,14 +42,14 @@ def read_pdf(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[
 
 
 def _read(path: Path, source: str, options: ReadOptions) -> Document:
-    opened, is_repaired = _opened(path, source, options.passwords)
+    opened, is_repaired = _open(path, source, options.passwords)
     with opened as pdf:
         _check(pdf, source, options.passwords)
         pages, unreadable = _pages(pdf)
         scans = with_scans_read(pdf, pages, options)
         found = document_paragraphs(scans.pages, partial(_words, pdf))
         if not found:
-            raise _without_text(scans, unreadable, source)
+            raise _no_text_error(scans, unreadable, source)
         outline = _outline(pdf)
         parted = with_run_ins(found)
         blocks = tuple(with_outline(parted, outline) if outline else with_type(parted))
@@ -57,7 +58,7 @@ def _read(path: Path, source: str, options: ReadOptions) -> Document:
         return Document(source, _title(pdf, found, path), blocks, _metadata(pdf), key=source, notes=notes)
 
 
-def _opened(path: Path, source: str, passwords: Sequence[str]) -> tuple[Pdf, bool]:
+def _open(path: Path, source: str, passwords: Sequence[str]) -> tuple[Pdf, bool]:
     """Open the file, or what PDFium makes of one in which MuPDF finds no page; the second tells which it is."""
     fault: Exception | None = None
     try:
@@ -69,13 +70,13 @@ def _opened(path: Path, source: str, passwords: Sequence[str]) -> tuple[Pdf, boo
         raise_if_out_of_memory(error)
         fault = error
     try:
-        from anabranch_readers.pdfium_repair import repaired
+        from anabranch_readers.pdfium_repair import repair_pdf
     except ImportError as error:
         more = "Export or download it again, or have PDFium try it: pip install 'anabranch[formats]'"
-        raise _damaged(source, more) from (fault or error)
-    again = repaired(path, passwords)
+        raise _damage_error(source, more) from (fault or error)
+    again = repair_pdf(path, passwords)
     if again is None:
-        raise _damaged(source) from fault
+        raise _damage_error(source) from fault
     return open_pdf(again), True
 
 
@@ -89,7 +90,7 @@ def _check(pdf: Pdf, source: str, passwords: Sequence[str]) -> None:
         )
 
 
-def _damaged(source: str, hint: str = "Export or download it again.") -> ReadingError:
+def _damage_error(source: str, hint: str = "Export or download it again.") -> ReadingError:
     return ReadingError(f"{source!r} is no PDF, or too damaged.", reason="broken", hint=hint)
 
 
@@ -114,7 +115,7 @@ def _words(pdf: Pdf, number: int) -> list[PdfWord]:
         return []
 
 
-def _without_text(scans: Scans, unreadable: Sequence[int], source: str) -> ReadingError:
+def _no_text_error(scans: Scans, unreadable: Sequence[int], source: str) -> ReadingError:
     hidden = sum(page.hidden for page in scans.pages)
     if any(page.scanned for page in scans.pages):
         return NoTextLayerError(source, "; ".join(scan_notes(scans)), lack=scans.lack)

@@ -14,7 +14,7 @@ import pypdfium2
 _MOST_PAGES = 10_000  # a tree of pages that leads round in a ring may have any number
 
 
-def repaired(path: Path, passwords: Sequence[str]) -> bytes | None:
+def repair_pdf(path: Path, passwords: Sequence[str]) -> bytes | None:
     """Return the pages of a PDF as a new one, None where PDFium finds none either."""
     for password in (None, *passwords):
         try:

@@ -13,11 +13,12 @@ import pymupdf
 
 from anabranch.errors import MissingExtraError, ReadingError
 from anabranch.readers.document import PLAIN, Document, ReadOptions
-from anabranch.readers.mupdf import FAULTS, raise_if_out_of_memory
+from anabranch.readers.mupdf import FAULTS
 from anabranch.readers.size_limit import limited
-from anabranch.readers.zip_container import ZipFormat, check
+from anabranch_readers.page_contents import raise_if_out_of_memory
 from anabranch_readers.pdf import read_pdf
 from anabranch_readers.scanned_pages import NoTextLayerError
+from anabranch_readers.zip_container import ZipFormat, check
 
 _XPS = ZipFormat("XPS document")
 _WEBP = b"WEBP"  # at byte 8 (developers.google.com/speed/webp/docs/riff_container)

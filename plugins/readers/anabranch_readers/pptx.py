@@ -8,13 +8,14 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, one_document
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.inert_xml import Element, local_name
 from anabranch.readers.table_blocks import table_parts, table_texts
-from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened
 from anabranch.text.normalization import squeeze
 from anabranch_readers.ooxml.chart import chart_rows, chart_title
 from anabranch_readers.ooxml.drawing_text import DrawingText, diagram_text
 from anabranch_readers.ooxml.package import main_part, parts, properties, related, relations
+from anabranch_readers.protected_office import open_with_password
+from anabranch_readers.zip_container import Archive, ZipFormat, open_archive
 
 _KIND = ZipFormat("PowerPoint presentation", "PowerPoint's old .ppt format", ".pptx in PowerPoint")
 _TITLES = frozenset({"title", "ctrTitle"})
@@ -36,7 +37,7 @@ def read_pptx(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator
     Raises:
         ReadingError: `encrypted`, `unsupported` (the old .ppt format), `broken`, `too_large`, `empty`.
     """
-    with opened_with_password(path, source, options.passwords) as plain, opened(plain, source, _KIND) as archive:
+    with open_with_password(path, source, options.passwords) as plain, open_archive(plain, source, _KIND) as archive:
         deck = _Deck(archive, main_part(archive, "presentation", source))
         blocks = tuple(deck.blocks())
         title, author = properties(archive)
@@ -80,7 +81,7 @@ class _Deck:
             self._left_out["hidden slides were left out ({})"] += 1
             return
         # In the order of the file, which is the one in which a screen reader reads them out.
-        shapes = [shape for tree in root.iterfind("{*}cSld/{*}spTree") for shape in self._shown(tree, size)]
+        shapes = [shape for tree in root.iterfind("{*}cSld/{*}spTree") for shape in self._visible_shapes(tree, size)]
         title = squeeze(" ".join(self._text(shape) for shape in shapes if _role(shape) in _TITLES))
         heading = (title,) if title else ()
         if title:
@@ -93,25 +94,25 @@ class _Deck:
         yield from (Block(text, self.slides, heading) for text in [*texts, *said])
         self._count(part)
 
-    def _shown(self, tree: Element, size: Size | None) -> Iterator[Element]:
+    def _visible_shapes(self, tree: Element, size: Size | None) -> Iterator[Element]:
         """Yield the shapes that have words, those in groups too, in the order in which they are read out."""
         for element in tree:
-            name = local(element)
+            name = local_name(element)
             # The same shape twice, for newer and for older programs.
             if name == "AlternateContent":
                 choice = element.find("{*}Choice")
-                yield from self._shown(choice if choice is not None else element.find("{*}Fallback"), size)
+                yield from self._visible_shapes(choice if choice is not None else element.find("{*}Fallback"), size)
             elif name in {"sp", "grpSp", "graphicFrame"}:
                 if _is_hidden(element) or (size and _is_outside(element, size)):
                     self._drawing.hide(element)
                 # In a group, places count from the group's own corner, so none can be told to lie beside the slide.
                 elif name == "grpSp":
-                    yield from self._shown(element, None)
+                    yield from self._visible_shapes(element, None)
                 else:
                     yield element
 
     def _texts(self, shape: Element, part: str) -> Iterator[str]:
-        if local(shape) == "sp":
+        if local_name(shape) == "sp":
             text = self._text(shape)
             if text:
                 yield text

@@ -17,7 +17,7 @@ from docutils.core import publish_doctree
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import Sections, one_document
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
 from anabranch.text.normalization import squeeze
@@ -65,7 +65,7 @@ def read_rst(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     Raises:
         ReadingError: `empty`, `broken` (binary data) or `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     yield one_document(source, path, _Tree().blocks(text), {"format": "rst"}, notes=notes)
 
 

@@ -12,7 +12,7 @@ from striprtf.striprtf import rtf_to_text
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared_title
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.encoding import cleaned
+from anabranch.readers.encoding import clean_text
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
@@ -37,11 +37,11 @@ def read_rtf(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     if not data.lstrip().startswith("{\\rtf"):
         raise ReadingError(f"{source!r} is no RTF.", reason="broken", hint="Check the file's extension.")
     hidden = sum(len(squeeze(found[1])) for found in _HIDDEN.finditer(data))
-    text, notes = cleaned(_words(_HIDDEN.sub("", data)), ())
+    text, notes = clean_text(_words(_HIDDEN.sub("", data)), ())
     if hidden:
         notes = (*notes, f"hidden text was left out ({hidden} characters)")
-    facts = {"format": "rtf", "author": _said(_AUTHOR, data)}
-    yield one_document(source, path, _blocks(text), facts, declared_title(_said(_TITLE, data)), notes)
+    facts = {"format": "rtf", "author": _property_text(_AUTHOR, data)}
+    yield one_document(source, path, _blocks(text), facts, declared_title(_property_text(_TITLE, data)), notes)
 
 
 def _words(rtf: str) -> str:
@@ -49,7 +49,7 @@ def _words(rtf: str) -> str:
     return str(convert(rtf, errors="replace"))
 
 
-def _said(pattern: re.Pattern[str], data: str) -> str:
+def _property_text(pattern: re.Pattern[str], data: str) -> str:
     found = pattern.search(data)
     return squeeze(_words(f"{{\\rtf1\\ansi {found[1]}}}")) if found else ""
 

@@ -12,8 +12,9 @@ import pymupdf
 from anabranch.errors import ReadingError
 from anabranch.readers.document import ReadOptions
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.mupdf import FAULTS, Image, Page, Pdf, images, raise_if_out_of_memory
+from anabranch.readers.mupdf import FAULTS, Page, Pdf
 from anabranch_readers.ocr import OcrUnavailable, Recognised, Tesseract, tesseract
+from anabranch_readers.page_contents import Image, list_images, raise_if_out_of_memory
 from anabranch_readers.pdf_layout.text_lines import Line, PageLines
 from anabranch_readers.rapid_ocr import RapidOcr, rapid_ocr
 
@@ -71,7 +72,7 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
         return Scans(tuple(pages), lack=program)
     found = dict(_recognised(pdf, waiting, program))
     texts = {number: said for number, said in found.items() if isinstance(said, Recognised)}
-    better = {page.number: _improved(page, texts[page.number]) for page in waiting if page.number in texts}
+    better = {page.number: _better_page(page, texts[page.number]) for page in waiting if page.number in texts}
     read = tuple(page.number for page in waiting if better.get(page.number, page) is not page)
     return Scans(
         tuple(better.get(page.number, page) for page in pages),
@@ -112,12 +113,12 @@ def _have(numbers: Sequence[int]) -> str:
     return "has" if len(numbers) == 1 else "have"
 
 
-def _improved(page: PageLines, said: Recognised) -> PageLines:
+def _better_page(page: PageLines, read: Recognised) -> PageLines:
     """Return the page as OCR read it, unless its own text layer, a stamp for instance, says as much."""
-    if _letters(said.lines) + _letters(said.margin) <= 1.2 * (_letters(page.lines) + _letters(page.margin)):
+    if _letters(read.lines) + _letters(read.margin) <= 1.2 * (_letters(page.lines) + _letters(page.margin)):
         return page
     return replace(
-        page, width=said.width, height=said.height, lines=said.lines, margin=said.margin, upright=True, scanned=False
+        page, width=read.width, height=read.height, lines=read.lines, margin=read.margin, upright=True, scanned=False
     )
 
 
@@ -147,7 +148,7 @@ def _picture(page: Page) -> tuple[bytes, float] | str:
     longest = max(page.rect.width, page.rect.height, 1.0)
     try:
         # In colour: white words on a coloured ground, the head of a table for instance, are lost in grey.
-        native = max(map(_resolution, images(page)), default=0.0)
+        native = max(map(_resolution, list_images(page)), default=0.0)
         dpi = max(1, int(min(max(_DPI, native), 72 * _LONGEST_SIDE / longest)))
         return page.get_pixmap(dpi=dpi, colorspace=pymupdf.csRGB, alpha=False).tobytes("pnm"), float(dpi)
     except FAULTS as error:

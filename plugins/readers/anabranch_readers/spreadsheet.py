@@ -7,13 +7,14 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
-from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.inert_xml import local_name
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import Archive, ZipFormat, local, opened
 from anabranch_readers.ooxml.drawing_text import shape_texts
 from anabranch_readers.ooxml.package import parts, properties
 from anabranch_readers.ooxml.workbook import Workbook, load_workbook
 from anabranch_readers.ooxml.worksheet import ExcelRows, load_layout
+from anabranch_readers.protected_office import open_with_password
+from anabranch_readers.zip_container import Archive, ZipFormat, open_archive
 
 _KIND = ZipFormat("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
 
@@ -27,7 +28,7 @@ def read_spreadsheet(path: Path, source: str, options: ReadOptions = PLAIN) -> I
     Raises:
         ReadingError: `encrypted`, `unsupported` (the old .xls format), `broken`, `too_large`, `empty`.
     """
-    with opened_with_password(path, source, options.passwords) as plain, opened(plain, source, _KIND) as archive:
+    with open_with_password(path, source, options.passwords) as plain, open_archive(plain, source, _KIND) as archive:
         book = _ExcelText(archive, load_workbook(archive, source))
         title, author = properties(archive)
         metadata = {"format": "xlsx"} | ({"author": author} if author else {})
@@ -56,5 +57,5 @@ class _ExcelText:
         for drawing in parts(self._archive, part, "drawing"):
             yield from shape_texts(self._archive.xml(drawing))
         for comments in parts(self._archive, part, "comments"):
-            count = sum(local(element) == "comment" for element in self._archive.xml(comments).iter())
+            count = sum(local_name(element) == "comment" for element in self._archive.xml(comments).iter())
             self.left_out["comments were not read ({})"] += count

@@ -14,7 +14,7 @@ from pathlib import Path
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.text.normalization import squeeze
 
@@ -42,7 +42,7 @@ def read_subtitles(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[
     Raises:
         ReadingError: `empty`, `broken` (no cue in it, binary data) or `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     lines = text.splitlines()
     cues = [*_cues(lines)]
     if not cues and text.strip() not in {"", "WEBVTT"}:

@@ -150,7 +150,7 @@ def test_a_document_without_text_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anabranch.readers.zip_container.MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr("anabranch_readers.zip_container.MOST_UNPACKED", 1_000_000)
     path = tmp_path / "bomb.docx"
     with ZipFile(path, "w", compression=8) as archive:
         archive.writestr("word/document.xml", b"0" * 2_000_000)

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Document
-from anabranch.readers.zip_container import parsed
+from anabranch.readers.inert_xml import parse_xml
 from anabranch_readers.epub import TocEntry, entries_of_nav, entries_of_ncx, place, read_epub, set_headings
 
 CONTAINER = (
@@ -177,7 +177,7 @@ def test_lines_of_both_kinds_of_navigation() -> None:
         "<ncx><navMap><navPoint><navLabel><text> One </text></navLabel><content src='a#1'/><navPoint><navLabel><text>"
         "Two</text></navLabel><content src='b'/></navPoint></navPoint><navPoint><navLabel/></navPoint></navMap></ncx>"
     )
-    assert entries_of_ncx(parsed(ncx.encode()), "t") == expected
+    assert entries_of_ncx(parse_xml(ncx.encode()), "t") == expected
 
 
 def test_a_heading_of_its_own_takes_the_depth() -> None:

@@ -13,9 +13,9 @@ from pptx import Presentation
 from anabranch import readers
 from anabranch.errors import ReadingError
 from anabranch.readers import READERS, Failure, Reader, read
-from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.document import Document, ReadOptions
 from anabranch.readers.size_limit import SizeLimit, limit_of
+from anabranch_readers.code_languages import LANGUAGES
 from plugins.readers.tests.format_samples import FORMATS
 from tests.readers.test_readers import reason
 

@@ -4,7 +4,7 @@ import io
 import zipfile
 from pathlib import Path
 
-from anabranch.readers import zip_container
+from anabranch_readers import zip_container
 from plugins.readers.tests.format_samples import workbook
 from tests.readers.read_bytes import documents, reason
 

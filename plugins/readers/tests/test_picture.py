@@ -7,9 +7,8 @@ import pytest
 from PIL import Image
 
 from anabranch.errors import ReadingError
-from anabranch.readers import zip_container
 from anabranch.readers.document import ReadOptions
-from anabranch_readers import scanned_pages
+from anabranch_readers import scanned_pages, zip_container
 from anabranch_readers.ocr import OcrUnavailable, Recognised
 from anabranch_readers.pdf_layout.text_lines import Line
 from plugins.readers.tests.format_samples import xps

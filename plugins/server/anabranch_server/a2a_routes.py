@@ -1,6 +1,6 @@
 """The Agent2Agent protocol: a card that says what this agent does, and one path for its messages.
 
-What the messages mean `a2a_tasks` says. Nothing of the protocol's package is imported before somebody speaks it.
+`a2a_tasks` says what the messages mean. It imports the protocol's package, so it is imported with the first request.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ router = APIRouter(tags=["a2a"])
 
 @router.get("/.well-known/agent-card.json")
 async def card(request: Request) -> JSONResponse:
-    """Say what this agent does, where, and what it takes to speak to it; anybody may read that."""
+    """Return the agent's card, which is public: what it does, its address, and how to authenticate."""
     tasks = await _tasks()
     place = f"{str(request.base_url).rstrip('/')}/a2a"
     return JSONResponse(tasks.card_at(place, authenticates=needs_identity()))
 
 
 @router.post("/a2a")
-async def call(request: Request, who: Asker, of: Serving) -> Response:
+async def call(request: Request, caller: Asker, services: Serving) -> Response:
     """Take a message of the protocol (JSON-RPC)."""
-    who.require("ask")
+    caller.require("ask")
     tasks = await _tasks()
-    request.state.asked = tasks.Asked(who, of)
+    request.state.asked = tasks.Asked(caller, services)
     reply: Response = await tasks.dispatcher().handle_requests(request)
     return reply
 
 
 async def _tasks() -> ModuleType:
-    """Return the module; in a thread, because the import would hold up all others.
+    """Import the tasks module in a thread, so that the import does not block other requests.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: The protocol's package is not installed.
     """
     try:
         return await asyncio.to_thread(import_module, "anabranch_server.a2a_tasks")

@@ -33,7 +33,7 @@ from anabranch.errors import AnabranchError, UserError
 from anabranch_server.requester import Requester
 from anabranch_server.run_queue import UNFINISHED, RunRecord
 from anabranch_server.run_request import RunRequest
-from anabranch_server.run_routes import accepted
+from anabranch_server.run_routes import accept_run
 from anabranch_server.services import NotFoundError, Services
 
 log = logging.getLogger("anabranch.server")
@@ -47,10 +47,10 @@ CITED = ("marker", "source", "title", "page", "heading", "claim", "quote", "grad
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Who sent a request, and the server it reached."""
+    """The caller of a request, and the services of the server."""
 
-    who: Requester
-    of: Services
+    caller: Requester
+    services: Services
 
 
 def card_at(place: str, *, authenticates: bool) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def card_at(place: str, *, authenticates: bool) -> dict[str, Any]:
 
     Args:
         place: Address of its messages.
-        authenticates: Whether people have to say who they are.
+        authenticates: Whether callers have to authenticate.
     """
     found = types.AgentCard(
         name="Anabranch",
@@ -82,12 +82,12 @@ def card_at(place: str, *, authenticates: bool) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def dispatcher() -> JsonRpcDispatcher:
-    """Return what reads a request and writes the reply; it keeps nothing between them."""
+    """Return the dispatcher of the protocol's messages; it has no state."""
     return JsonRpcDispatcher(AnswerTasks(), _ContextBuilder(), enable_v0_3_compat=True)
 
 
 class _ContextBuilder(DefaultServerCallContextBuilder):
-    """Hands on who asks, as the route found it."""
+    """Passes on the caller that the route found."""
 
     def build(self, request: Request) -> ServerCallContext:
         context = super().build(request)
@@ -96,54 +96,54 @@ class _ContextBuilder(DefaultServerCallContextBuilder):
 
 
 class AnswerTasks(RequestHandler):
-    """What this server does of the protocol: ask, follow, look again, stop."""
+    """The protocol's methods that this server supports: send, stream, get and cancel."""
 
     async def on_message_send(self, params: types.SendMessageRequest, context: ServerCallContext) -> types.Task:
-        """Ask, and wait for the answer unless told not to."""
+        """Ask, and wait for the answer unless the request says to return at once."""
         asked: Asked = context.state["asked"]
-        with _told():
-            run = await _begun(asked, params.message)
+        with _translate_errors():
+            run = await _begin(asked, params.message)
             if not params.configuration.return_immediately:
-                await asked.of.events.over(run.run_id)
-            return task_of(await _run_of(asked, run.run_id))
+                await asked.services.events.wait_for_end(run.run_id)
+            return task_of(await _find_run(asked, run.run_id))
 
     async def on_message_send_stream(
         self, params: types.SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """Ask, and tell what goes on, then the answer."""
+        """Ask, and stream the steps, then the answer."""
         asked: Asked = context.state["asked"]
-        with _told():
-            run = await _begun(asked, params.message)
-            async for event in _followed(asked, run):
+        with _translate_errors():
+            run = await _begin(asked, params.message)
+            async for event in _follow(asked, run):
                 yield event
 
     async def on_subscribe_to_task(
         self, params: types.SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """Tell what goes on in a task that has not ended."""
+        """Stream the steps of a task that has not ended."""
         asked: Asked = context.state["asked"]
-        with _told():
-            run = await _run_of(asked, params.id)
+        with _translate_errors():
+            run = await _find_run(asked, params.id)
             if run.status not in UNFINISHED:
-                raise errors.UnsupportedOperationError("The task has ended: get it.")
-            async for event in _followed(asked, run):
+                raise errors.UnsupportedOperationError("The task has ended: use GetTask to read it.")
+            async for event in _follow(asked, run):
                 yield event
 
     async def on_get_task(self, params: types.GetTaskRequest, context: ServerCallContext) -> types.Task:
-        """Return a task, with its answer where it has ended."""
-        with _told():
-            return task_of(await _run_of(context.state["asked"], params.id))
+        """Return a task, with its answer if it has ended."""
+        with _translate_errors():
+            return task_of(await _find_run(context.state["asked"], params.id))
 
     async def on_cancel_task(self, params: types.CancelTaskRequest, context: ServerCallContext) -> types.Task:
         """Stop a task."""
         asked: Asked = context.state["asked"]
-        with _told():
-            run = await _run_of(asked, params.id)
+        with _translate_errors():
+            run = await _find_run(asked, params.id)
             if run.status not in UNFINISHED:
                 raise errors.TaskNotCancelableError
-            await asked.of.worker.cancel(run)
-            await asked.of.events.over(run.run_id)
-            return task_of(await _run_of(asked, run.run_id))
+            await asked.services.worker.cancel(run)
+            await asked.services.events.wait_for_end(run.run_id)
+            return task_of(await _find_run(asked, run.run_id))
 
     @override
     async def on_list_tasks(self, params: types.ListTasksRequest, context: ServerCallContext) -> NoReturn:
@@ -154,7 +154,7 @@ class AnswerTasks(RequestHandler):
     async def on_get_extended_agent_card(
         self, params: types.GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> NoReturn:
-        """Refuse: the card tells everything."""
+        """Refuse: the public card holds everything."""
         raise errors.ExtendedAgentCardNotConfiguredError
 
     @override
@@ -186,11 +186,13 @@ class AnswerTasks(RequestHandler):
         raise errors.PushNotificationNotSupportedError
 
 
-async def _begun(asked: Asked, message: types.Message) -> RunRecord:
+async def _begin(asked: Asked, message: types.Message) -> RunRecord:
     """Accept a question as a run, in the thread that the context names, or a new one."""
     if message.task_id:
-        await _run_of(asked, message.task_id)
-        raise errors.UnsupportedOperationError("A task takes one question: ask on in its context, without its id.")
+        await _find_run(asked, message.task_id)
+        raise errors.UnsupportedOperationError(
+            "A task takes one question: send the next one with the same context id and no task id."
+        )
     if any(not part.HasField("text") for part in message.parts):
         raise errors.ContentTypeNotSupportedError(f"This agent reads {TEXT}.")
     request = RunRequest(
@@ -199,21 +201,21 @@ async def _begun(asked: Asked, message: types.Message) -> RunRecord:
         stream_subgraphs=True,
         if_not_exists="create",
     )
-    return await accepted(asked.of, asked.who, request, message.context_id or str(uuid4()))
+    return await accept_run(asked.services, asked.caller, request, message.context_id or str(uuid4()))
 
 
-async def _run_of(asked: Asked, task_id: str) -> RunRecord:
-    run = await asked.of.runs.get(task_id, asked.who.owner)
+async def _find_run(asked: Asked, task_id: str) -> RunRecord:
+    run = await asked.services.runs.get(task_id, asked.caller.owner)
     if run is None or run.thread_id is None or run.request["assistant_id"] != "answer":
         raise errors.TaskNotFoundError
     return run
 
 
-async def _followed(asked: Asked, run: RunRecord) -> AsyncGenerator[Event]:
-    """Yield a task, the steps as they begin, and how it ended."""
+async def _follow(asked: Asked, run: RunRecord) -> AsyncGenerator[Event]:
+    """Yield a task, its steps as they begin, and its result."""
     task = task_of(run)
     yield task
-    async for event in asked.of.events.read(run.run_id):
+    async for event in asked.services.events.read(run.run_id):
         if event is None or not event.name.startswith("custom"):
             continue
         step = json.loads(event.data)
@@ -221,7 +223,7 @@ async def _followed(asked: Asked, run: RunRecord) -> AsyncGenerator[Event]:
             said = new_text_message(step["step"], context_id=run.thread_id, task_id=run.run_id)
             status = types.TaskStatus(state=types.TaskState.TASK_STATE_WORKING, message=said)
             yield types.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=status)
-    ended = task_of(await _run_of(asked, run.run_id))
+    ended = task_of(await _find_run(asked, run.run_id))
     for artifact in ended.artifacts:
         yield types.TaskArtifactUpdateEvent(
             task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True
@@ -230,10 +232,10 @@ async def _followed(asked: Asked, run: RunRecord) -> AsyncGenerator[Event]:
 
 
 def task_of(run: RunRecord) -> types.Task:
-    """Return a run as a task: its answer in words, and its sources as data."""
+    """Return a run as a task: its answer as text, and its sources as data."""
     values, error = (run.result or {}).get("values") or {}, (run.result or {}).get("error")
     if "__interrupt__" in values:
-        error = {"message": "The setting `review` pauses a question for a person; it goes on by LangGraph's API."}
+        error = {"message": "`review` paused this question for a person: resume it through LangGraph's API (/threads)."}
     state = {
         "pending": types.TaskState.TASK_STATE_SUBMITTED,
         "running": types.TaskState.TASK_STATE_WORKING,
@@ -254,8 +256,8 @@ def task_of(run: RunRecord) -> types.Task:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Tell an error in the protocol's own way; one that nobody foresaw goes to the log, and not to the caller."""
+def _translate_errors() -> Iterator[None]:
+    """Raise errors as the protocol's own; an unexpected one is logged, and its text is not sent."""
     try:
         yield
     except errors.A2AError:
@@ -268,4 +270,4 @@ def _told() -> Iterator[None]:
         raise errors.InternalError(str(error)) from error
     except Exception as error:
         log.exception("A message of another agent failed")
-        raise errors.InternalError("The request failed; the server's log says why.") from error
+        raise errors.InternalError("The request failed; the server's log has the reason.") from error

@@ -44,7 +44,7 @@ from anabranch_server.request_values import MAX_BODY
 from anabranch_server.requester import refuse_other_names
 from anabranch_server.run_worker import CONCURRENT
 from anabranch_server.services import NotFoundError, open_services
-from anabranch_server.write_probe import DATABASE_ERRORS, is_full, not_kept
+from anabranch_server.write_probe import DATABASE_ERRORS, is_full, storage_error
 
 log = logging.getLogger("anabranch.server")
 
@@ -83,11 +83,11 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        # A file that says wrongly who may ask keeps the server from starting, and opens it to nobody.
+        # An invalid ANABRANCH_AUTH file must stop the server from starting.
         if operator().auth is not None:
             load_authenticators()
             if not needs_identity():
-                raise SettingsError("A server cannot answer as its operator.", hint="Start it outside `as_operator`.")
+                raise SettingsError("A server cannot start inside `as_operator`.", hint="Start it outside.")
         check_audit_log()
         async with open_services(place, concurrent=concurrent) as services:
             app.state.services = services
@@ -102,25 +102,25 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
         telemetry=TELEMETRY,
         max_body_size=MAX_BODY,
         dependencies=[Depends(refuse_other_names)],
-        # Its own route looks at no host; its pages load scripts from elsewhere, beside a page that keeps a key.
+        # FastAPI's own routes skip `refuse_other_names`, and its pages load scripts from other sites.
         openapi_url=None,
     )
     app.add_api_route("/openapi.json", app.openapi, include_in_schema=False)
     for each in _ROUTES:
         app.include_router(each.router)
-    app.add_exception_handler(AnabranchError, refused)
+    app.add_exception_handler(AnabranchError, refusal)
     for kind in (*DATABASE_ERRORS, OSError):
-        app.add_exception_handler(kind, _not_kept)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _not_here)
-    app.add_exception_handler(Exception, _broken)
+        app.add_exception_handler(kind, _storage_failed)
+    app.add_exception_handler(RequestValidationError, _malformed_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _server_failed)
     app.add_middleware(RequestLog)
     app.add_middleware(PagePolicy)
     return app
 
 
-async def refused(_: Request, error: Exception) -> JSONResponse:
-    """Answer with what is wrong, and the status that says whose fault it is."""
+async def refusal(_: Request, error: Exception) -> JSONResponse:
+    """Answer with the error's message, and the status of its kind."""
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if isinstance(error, LimitReachedError) and error.retry_after is not None:
@@ -128,34 +128,34 @@ async def refused(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse(_problem(str(error), type(error).__name__), status, headers=headers)
 
 
-async def _not_kept(_: Request, error: Exception) -> JSONResponse:
-    """Say that the database cannot be used now: its disk is full, say; what else an OSError means is a fault here."""
+async def _storage_failed(_: Request, error: Exception) -> JSONResponse:
+    """Answer 503 where the database fails or the disk is full; any other OSError is a bug."""
     if isinstance(error, OSError) and not is_full(error):
         raise error
     log.error("The server's database does not answer: %s", type(error).__name__)
-    return await refused(_, not_kept())
+    return await refusal(_, storage_error())
 
 
-async def _malformed(_: Request, error: Exception) -> JSONResponse:
-    """Say where a request is wrong, without repeating what it held."""
+async def _malformed_request(_: Request, error: Exception) -> JSONResponse:
+    """Say which fields of a request are wrong, without repeating their values."""
     problems = error.errors() if isinstance(error, RequestValidationError) else []
-    told = "; ".join(f"{'.'.join(map(str, each['loc'][1:])) or 'its body'}: {each['msg']}" for each in problems[:5])
-    return JSONResponse(_problem(f"The request cannot be read: {told}.", "RequestError"), 422)
+    faults = "; ".join(f"{'.'.join(map(str, each['loc'][1:])) or 'its body'}: {each['msg']}" for each in problems[:5])
+    return JSONResponse(_problem(f"The request cannot be read: {faults}.", "RequestError"), 422)
 
 
-async def _not_here(_: Request, error: Exception) -> JSONResponse:
-    """Say that there is no such path, or that it is not asked for so, as clients read it."""
+async def _http_error(_: Request, error: Exception) -> JSONResponse:
+    """Answer an unknown path or method in the form that clients read."""
     if not isinstance(error, HTTPException):
         raise error
     return JSONResponse(_problem(error.detail, "RequestError"), error.status_code, headers=error.headers)
 
 
-async def _broken(_: Request, error: Exception) -> JSONResponse:
-    """Say that something is wrong here, and the id under which the log says what."""
-    message = f"The server failed; its log says why, under {request_id()}."
+async def _server_failed(_: Request, error: Exception) -> JSONResponse:
+    """Answer 500 with the id under which the log has the reason."""
+    message = f"The server failed; its log has the reason under request id {request_id()}."
     return JSONResponse(_problem(message, type(error).__name__), 500, headers={HEADER: request_id(), **HEADERS})
 
 
 def _problem(message: str, kind: str) -> dict[str, Any]:
-    """Return a problem as clients of LangGraph's servers read it, and as those of OpenAI's do."""
+    """Return a problem in the forms of LangGraph's and of OpenAI's servers."""
     return {"detail": message, "error": {"message": message, "type": kind, "param": None, "code": None}}

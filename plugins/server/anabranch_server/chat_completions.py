@@ -1,8 +1,7 @@
-"""OpenAI's chat completions over the answer graph, for programs that speak nothing else.
+"""OpenAI's chat completions over the answer graph, for programs that speak only this protocol.
 
-The text is what was checked, and not the words as they are written: what has been sent cannot be taken back, and a
-claim that nothing supports would stand there as an answer. Meanwhile the steps are sent as `reasoning_content`, which
-chat programs show as what the model does before it answers.
+The answer is sent only after it was checked: a word that has been sent cannot be taken back. Until then the steps are
+sent as `reasoning_content`, which chat programs show while the model works.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch import errors
-from anabranch.citations.answer_sources import placed, title_of
+from anabranch.citations.answer_sources import locate_markers, title_of
 from anabranch.citations.unconfirmed_claims import unconfirmed_lines
 from anabranch_server.event_log import STREAM_HEADERS
 from anabranch_server.request_values import JsonObject
@@ -32,7 +31,7 @@ _MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}
 
 
 class ChatMessage(BaseModel):
-    """One message; of a content in parts, the texts."""
+    """One message; of a content in parts, only the texts count."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -41,7 +40,7 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """The message's text."""
         if isinstance(self.content, str) or self.content is None:
             return self.content or ""
         texts = [part.get("text") for part in self.content if part.get("type") == "text"]
@@ -49,19 +48,19 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream tells besides the answer."""
+    """Options of a stream."""
 
     include_usage: bool | None = False
 
 
 class CompletionRequest(BaseModel):
-    """The body of a request; what is not named here is left alone, for the graph chooses it.
+    """The body of a request; unknown fields are ignored, because the graph chooses the model's options.
 
     Attributes:
-        messages: The conversation, the question last. Instructions of a system are the server's own.
+        messages: The conversation, the question last; system messages are ignored.
         stream: Whether to send the answer in pieces.
-        stream_options: Whether the pieces end with one that tells the tokens.
-        n: How many answers: there is one.
+        stream_options: Whether the last piece counts the tokens.
+        n: Number of answers, always 1.
         context: Settings, as LangGraph's API takes them.
     """
 
@@ -75,72 +74,71 @@ class CompletionRequest(BaseModel):
 
 
 @router.get("/models")
-async def models(who: Asker) -> JSONResponse:
-    """Return the one model that there is."""
-    who.require("ask")
+async def models(caller: Asker) -> JSONResponse:
+    """List the one model."""
+    caller.require("ask")
     return JSONResponse({"object": "list", "data": [_MODEL]})
 
 
 @router.get("/models/{model}")
-async def model(model: str, who: Asker) -> JSONResponse:
+async def model(model: str, caller: Asker) -> JSONResponse:
     """Return the one model by its name."""
-    who.require("ask")
+    caller.require("ask")
     if model != MODEL:
         raise NotFoundError("model", model)
     return JSONResponse(_MODEL)
 
 
 @router.post("/chat/completions")
-async def complete(body: CompletionRequest, who: Asker, of: Serving, http: Request) -> Response:
-    """Answer the last question of a conversation; nothing of it is kept."""
-    who.require("ask")
-    spoken = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
-    given = {"messages": [{"role": each.role, "content": each.text} for each in spoken]}
+async def complete(body: CompletionRequest, caller: Asker, services: Serving, http: Request) -> Response:
+    """Answer the last question of a conversation, and store nothing."""
+    caller.require("ask")
+    messages = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
+    given = {"messages": [{"role": each.role, "content": each.text} for each in messages]}
     request = RunRequest(input=given, context=body.context, stream_mode=("custom",), stream_subgraphs=True)
-    request.check(list(of.graphs))
-    run = await of.accept(who, request, None)
+    request.check(list(services.graphs))
+    run = await services.accept(caller, request, None)
     if body.stream:
         tells_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
-        pieces = _pieces(of, run, tells_usage=tells_usage)
+        pieces = _pieces(services, run, tells_usage=tells_usage)
         return StreamingResponse(pieces, media_type="text/event-stream", headers=STREAM_HEADERS)
-    await of.over(run, http)
-    left = await of.outcome(run)
-    if "error" in left:
-        return JSONResponse({"error": _error(left["error"])}, _status(left["error"]))
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message_of(left["values"])}}
-    return JSONResponse(_frame(run, "chat.completion", choice) | {"usage": _usage(left["values"])})
+    await services.wait_for_run(run, http)
+    outcome = await services.read_outcome(run)
+    if "error" in outcome:
+        return JSONResponse({"error": _error(outcome["error"])}, _status(outcome["error"]))
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message_of(outcome["values"])}}
+    return JSONResponse(_frame(run, "chat.completion", choice) | {"usage": _usage(outcome["values"])})
 
 
-async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIterator[str]:
-    """Yield the steps while they go on, then the answer."""
-    async with of.stopped_when_left(run):
+async def _pieces(services: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIterator[str]:
+    """Yield the steps as they begin, then the answer."""
+    async with services.cancel_on_disconnect(run):
         yield _line(_frame(run, "chat.completion.chunk", _delta({"role": "assistant", "content": ""})))
-        async for event in of.events.read(run.run_id):
+        async for event in services.events.read(run.run_id):
             if event is None:
                 yield ": waiting\n\n"
             # The search's own steps come under the name of its subgraph.
             elif event.name.startswith("custom") and (step := json.loads(event.data)).get("status") == "started":
-                said = {"reasoning_content": f"{step['step']}\n"}
-                yield _line(_frame(run, "chat.completion.chunk", _delta(said)))
-    left = await of.outcome(run)
-    if "error" in left:
-        yield _line({"error": _error(left["error"])})
+                delta = {"reasoning_content": f"{step['step']}\n"}
+                yield _line(_frame(run, "chat.completion.chunk", _delta(delta)))
+    outcome = await services.read_outcome(run)
+    if "error" in outcome:
+        yield _line({"error": _error(outcome["error"])})
     else:
-        yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(left["values"]))))
+        yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(outcome["values"]))))
         yield _line(_frame(run, "chat.completion.chunk", _delta({}, "stop")))
         if tells_usage:
-            yield _line(_frame(run, "chat.completion.chunk") | {"usage": _usage(left["values"])})
+            yield _line(_frame(run, "chat.completion.chunk") | {"usage": _usage(outcome["values"])})
     yield "data: [DONE]\n\n"
 
 
 def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of an answer, with its sources below it, and the same as OpenAI's annotations.
+    """Return the content of an answer with its sources below it, and the sources as OpenAI's annotations.
 
-    Many programs show no annotations, and would leave markers that lead nowhere. Passages that are shown whole name
-    their sources themselves.
+    Both, because many programs show no annotations. An answer composed of passages names its sources in the text.
     """
     answer, citations = str(state.get("answer", "")), state.get("citations") or []
-    # One passage may run over several pages and sections; each is named once.
+    # One passage may span several pages and sections; each is named once.
     ordered = sorted(citations, key=lambda each: each["marker"])
     is_composed = (state.get("route") or {}).get("name") == "compose"
     named = [] if is_composed else [f"[{each['marker']}] {title_of(each)}" for each in ordered]
@@ -157,7 +155,7 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
                 "grade": each["grade"],
             },
         }
-        for each, place in placed(answer, citations)
+        for each, place in locate_markers(answer, citations)
         if place is not None
     ]
     doubts = "\n".join(unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or []))
@@ -175,7 +173,7 @@ def _error(error: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _status(error: Mapping[str, Any]) -> int:
-    """Return whose fault it is that a run failed: programs ask again where it is the server's or the model's."""
+    """Return the status of a failed run: programs retry the 5xx of a server or a model."""
     kind = getattr(errors, error["error"], Exception)
     if issubclass(kind, errors.UserError):
         return 422

@@ -1,4 +1,4 @@
-"""Where the graph keeps its checkpoints: beside the server's own tables."""
+"""Opens LangGraph's checkpoint saver beside the server's own tables."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from anabranch_server.database import folder_at, is_postgres, private_file
 
 FILE = "checkpoints.db"
 CONNECTIONS = 8
-"""To PostgreSQL, at most: a step holds one for as long as it writes."""
+"""Most connections to PostgreSQL; a step holds one while it writes."""
 
 WAIT = 0.05
-"""Seconds until a server looks again whether another one, which started with it, has made the saver's tables."""
+"""Seconds between attempts to take the lock of the saver's tables."""
 
 _TAKE = "SELECT pg_try_advisory_xact_lock(1667787632) AS taken"
-"""Takes the lock of whoever makes the saver's tables; the number is its own among PostgreSQL's advisory locks."""
+"""Takes the lock under which the saver's tables are made; the number identifies the advisory lock."""
 
 
 @dataclass
@@ -37,33 +37,33 @@ class Written:
     size: int = 0
 
 
-_measured: ContextVar[Written | None] = ContextVar("_measured", default=None)
+_written: ContextVar[Written | None] = ContextVar("_written", default=None)
 
 
 @contextmanager
-def measured() -> Iterator[Written]:
-    """Count the bytes of checkpoints that are written within, also by tasks and threads that begin there."""
-    token = _measured.set(Written())
+def measure_writes() -> Iterator[Written]:
+    """Count the bytes of checkpoints written in the block, also by tasks and threads that it starts."""
+    token = _written.set(Written())
     try:
-        yield cast("Written", _measured.get())
+        yield cast("Written", _written.get())
     finally:
-        _measured.reset(token)
+        _written.reset(token)
 
 
 class MeasuredSerializer(JsonPlusSerializer):
-    """Writes values as LangGraph's own does, and counts their bytes."""
+    """Writes values as LangGraph does, and counts their bytes."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:  # noqa: ANN401  # whatever a channel holds
-        """Return what kind of bytes a value is written as, and these."""
+        """Return the format of a value's bytes, and the bytes."""
         kind, data = super().dumps_typed(obj)
-        if (written := _measured.get()) is not None:
+        if (written := _written.get()) is not None:
             written.size += len(data)
         return kind, data
 
 
 @asynccontextmanager
 async def open_checkpoints(place: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Open LangGraph's own saver for the place of the server's data.
+    """Open LangGraph's saver at the place of the server's data.
 
     Raises:
         MissingExtraError: PostgreSQL is asked for, and its packages are not installed.
@@ -89,7 +89,7 @@ async def _sqlite(folder: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
             yield saver
     except (sqlite3.Error, OSError) as error:
         msg = f"The conversations in {path} cannot be used: {error}."
-        raise OperationError(msg, hint="See that its disk has room and that you may write there.") from error
+        raise OperationError(msg, hint="Check that its disk has room and that you may write there.") from error
 
 
 @asynccontextmanager
@@ -100,23 +100,23 @@ async def _postgres(url: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
         from psycopg_pool import AsyncConnectionPool
     except ImportError as error:
         raise MissingExtraError("A server whose data are in PostgreSQL", "postgres") from error
-    # None: no prepared statements, which a pooler between here and the database would lose.
+    # None turns prepared statements off, because a connection pooler would lose them.
     options = {"autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
     async with AsyncConnectionPool(url, max_size=CONNECTIONS, kwargs=options, open=False) as pool:
-        # What its rows are, the types cannot tell from `options`.
+        # The types cannot infer the kind of rows from `options`.
         rows = cast("AsyncConnectionPool[AsyncConnection[dict[str, Any]]]", pool)
         saver = AsyncPostgresSaver(rows, serde=MeasuredSerializer())
         async with pool.connection() as connection, connection.transaction():
-            # Looked for again and again: the index that the saver makes waits for every statement that is waiting.
-            while not await _locked(connection):  # noqa: ASYNC110  # another process has it
+            # Polled, not awaited: the saver's index would wait for a statement that waits for this lock.
+            while not await _take_lock(connection):  # noqa: ASYNC110  # another process has it
                 await asyncio.sleep(WAIT)
             await saver.setup()
         yield saver
 
 
-async def _locked(connection: AsyncConnection[Any]) -> bool:
-    """Take the lock of whoever makes the saver's tables, until the transaction ends; False where another has it."""
-    # Neither prepared nor with parameters: such a statement keeps its snapshot, for the end of which the index waits.
+async def _take_lock(connection: AsyncConnection[Any]) -> bool:
+    """Try to take the lock of the saver's tables until the transaction ends; return whether it was taken."""
+    # A statement that is prepared or has parameters keeps its snapshot, and the index would wait for that.
     cursor = await connection.execute(_TAKE)
     row = await cursor.fetchone()
     return bool(row and row["taken"])

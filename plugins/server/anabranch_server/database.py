@@ -1,6 +1,6 @@
-"""The tables of a server: threads, runs, and what runs said. In SQLite beside the corpus, or in PostgreSQL.
+"""The tables of a server: threads, runs and their events, in SQLite or in PostgreSQL.
 
-What the graph itself keeps, a checkpoint for each step, is in tables of LangGraph's own (`checkpoints`).
+The graph's checkpoints are in LangGraph's own tables (`checkpoints`).
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from sqlalchemy.schema import CreateColumn
 from anabranch.errors import OperationError, SettingsError
 
 SCHEMA = 2
-"""Version of the tables; a database of a later one is not touched, one of an earlier one gets the new columns."""
+"""Version of the tables; older databases get the new columns, newer ones are refused."""
 
 FILE = "server.db"
 
 CONNECTIONS = 16
-"""That are kept open: each of SQLite has a thread, and one to PostgreSQL costs more to open than what it is asked."""
+"""Connections that stay open: opening one costs more than a query."""
 
 _LOCK = 0x73727672
-"""Of whoever makes these tables, among PostgreSQL's advisory locks."""
+"""The PostgreSQL advisory lock under which these tables are made."""
 
 tables = MetaData()
 
@@ -62,10 +62,10 @@ threads = Table(
     Column("metadata", JSON, nullable=False),
     Column("created_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
-    # Bytes of its metadata and of what was written of its checkpoints.
+    # Bytes of its metadata and its checkpoints.
     Column("kept", BigInteger, nullable=False, default=0, server_default="0"),
     Index("anabranch_threads_of", "owner", "updated_at"),
-    # With the bytes, so that a sum of them reads no row: metadata may be long.
+    # The index holds the bytes, so that summing them reads no rows, which may be long.
     Index("anabranch_threads_kept", "owner", "kept"),
 )
 
@@ -73,7 +73,7 @@ runs = Table(
     "anabranch_runs",
     tables,
     Column("run_id", String(100), primary_key=True),
-    # Without a thread of the caller's: its checkpoints are kept under its own id, until it has ended.
+    # A run without a thread keeps its checkpoints under its own id until it has ended.
     Column("thread_id", ForeignKey("anabranch_threads.thread_id", ondelete="CASCADE"), nullable=True),
     Column("owner", String(300), nullable=False),
     Column("user", JSON),
@@ -86,9 +86,9 @@ runs = Table(
     Column("leased_until", Float, nullable=False, default=0.0),
     Column("cancelled", Integer, nullable=False, default=0),
     Column("result", JSON),
-    # Bytes of what was asked, of what it left and of what it said.
+    # Bytes of its request, its result and its events.
     Column("kept", BigInteger, nullable=False, default=0, server_default="0"),
-    # The last of its checkpoints when it was taken over, how often it was begun from there, and seconds of work.
+    # Its last checkpoint when it was taken over, how often it began from there, and seconds of work.
     Column("reached", String(100), nullable=False, default="", server_default=""),
     Column("tries", Integer, nullable=False, default=0, server_default="0"),
     Column("worked", Float, nullable=False, default=0.0, server_default="0"),
@@ -118,27 +118,27 @@ def database_url(place: str) -> str:
     try:
         url = make_url(place)
     except ArgumentError as error:
-        raise _no_database() from error
+        raise _bad_address() from error
     if url.get_backend_name() != "postgresql":
-        raise _no_database()
+        raise _bad_address()
     return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
 
 
 def folder_at(place: str) -> Path:
-    """Return the folder of a server's data that are not in PostgreSQL."""
+    """Return the folder of a server whose data are not in PostgreSQL."""
     return Path(place).absolute()
 
 
 def is_postgres(place: str) -> bool:
-    """Tell whether the place of a server's data is a PostgreSQL database and no folder."""
+    """Tell whether the place of a server's data is a database address rather than a folder."""
     return "://" in place
 
 
-def _no_database() -> SettingsError:
-    # Not repeated: a password may be in it.
+def _bad_address() -> SettingsError:
+    # The address is not repeated, because it may hold a password.
     return SettingsError(
-        "The place for the server's data is the address of no database.",
-        hint="Give a folder, or postgresql://user:password@host/name.",
+        "Server data must be in a folder or at a postgresql:// URL.",
+        hint="Give a folder or postgresql://user:password@host/name.",
     )
 
 
@@ -160,21 +160,21 @@ async def open_database(place: str) -> AsyncIterator[AsyncEngine]:
         event.listen(engine.sync_engine, "connect", _sqlite_settings)
     try:
         try:
-            await _prepared(engine)
+            await _prepare_tables(engine)
         except (SQLAlchemyError, OSError) as error:
-            # Of a driver's message only the kind: addresses and names of users may be in it.
+            # Only the kind of error is shown: a driver's message may hold addresses and user names.
             msg = f"The server's database cannot be used: {type(error).__name__}."
-            hint = "See that it runs, that its address is right, and that its disk has room."
+            hint = "Check that it runs, that its address is right, and that its disk has room."
             raise OperationError(msg, hint=hint) from error
         yield engine
     finally:
         await engine.dispose()
 
 
-async def _prepared(engine: AsyncEngine) -> None:
+async def _prepare_tables(engine: AsyncEngine) -> None:
     async with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
-            # Two servers that start together: the second one finds the tables made.
+            # Two servers may start together: the lock lets one make the tables.
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         await connection.run_sync(tables.create_all)
         found = (await connection.execute(select(versions.c.schema))).scalar()
@@ -182,7 +182,7 @@ async def _prepared(engine: AsyncEngine) -> None:
             await connection.execute(insert(versions).values(schema=SCHEMA))
         elif found > SCHEMA:
             msg = f"The server's database was made by a later version of Anabranch (its tables are version {found})."
-            raise OperationError(msg, hint="Install that version, or give another place for the data.")
+            raise OperationError(msg, hint="Install that version, or choose another place for the data.")
         elif found < SCHEMA:
             await connection.run_sync(_bring_up_to_date)
             await connection.execute(update(versions).values(schema=SCHEMA))
@@ -201,25 +201,25 @@ def _bring_up_to_date(connection: Connection) -> None:
 
 
 def private_file(path: Path) -> None:
-    """Make a file for its owner alone, before SQLite makes it readable for others: people's questions are in it.
+    """Make a file that only its owner can read, before SQLite makes one that others can.
 
     Raises:
-        OperationError: It cannot be made.
+        OperationError: The file cannot be made.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         msg = f"The folder {path.parent} cannot be written: {error.strerror}."
-        raise OperationError(msg, hint="Give another place for the server's data.") from error
+        raise OperationError(msg, hint="Choose another place for the server's data.") from error
 
 
 def _sqlite_settings(connection: Any, record: object) -> None:  # noqa: ANN401, ARG001  # a driver's connection
-    # WAL: whoever reads does not wait for who writes. The timeout: two writers wait for each other instead of failing.
+    # WAL: readers do not wait for writers. The timeout: two writers wait for each other instead of failing.
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def now() -> float:
-    """Return the time in seconds since 1970, as the tables keep it: two machines share them."""
+    """Return the time in seconds since 1970, which all machines that share the tables agree on."""
     return time.time()

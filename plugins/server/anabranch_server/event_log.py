@@ -1,7 +1,7 @@
-"""What runs say while they run, kept so that a reader can come back.
+"""The events of runs, stored so that a reader can come back.
 
-In this process it is read at once, elsewhere from the database. An event's number holds the attempt of its run: a
-worker that takes a run over counts on from the next million, whatever part of the former worker's events was written.
+This process reads them from memory, others from the database. An event's number holds the attempt of its run: a worker
+that takes a run over counts from the next million, whatever part of the former worker's events was written.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from anabranch_server.database import events
 from anabranch_server.run_queue import UNFINISHED, RunQueue
-from anabranch_server.write_probe import WriteProbe, not_kept
+from anabranch_server.write_probe import WriteProbe, storage_error
 
 log = logging.getLogger("anabranch.server")
 
 OF_ATTEMPT = 1_000_000
-"""Numbers that one attempt has for its events."""
+"""Size of the range of event numbers of one attempt."""
 
 FLUSH = 0.1
-"""Seconds between writes to the database: an event for each word, one by one, would cost more than the answer."""
+"""Seconds between writes to the database: writing each word on its own would cost more than the answer."""
 
 POLL = 0.3
-"""Seconds between looks into the database for a run of another worker's."""
+"""Seconds between queries for the events of another worker's run."""
 
 KEEP_ALIVE = 15.0
-"""Seconds of silence after which a reader is sent a comment, so that nothing in between gives the connection up."""
+"""Seconds without events after which a comment is sent, so that proxies keep the connection open."""
 
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-"""Of a reply that comes piece by piece: nginx and others would hold it back until it is whole."""
+"""Headers of a stream: nginx and others would buffer it without them."""
 
 
 EventRow = Mapping[str, Any]
-"""An event as the table has it."""
+"""A row of the table of events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,103 +54,103 @@ class RunEvent:
 
 @dataclass
 class _Live:
-    """A run of this process: what it said so far, in how many characters, what the database has, and of its end."""
+    """A run of this process: its events so far, their characters, how many are written, and whether it is over."""
 
     number: int
-    said: list[RunEvent] = field(default_factory=list)
-    spoken: int = 0
+    events: list[RunEvent] = field(default_factory=list)
+    size: int = 0
     written: int = 0
     is_over: bool = False
-    is_told: bool = False
+    has_end: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def wake(self) -> None:
-        """Wake all readers; they wait for the next event on a new flag."""
+        """Wake all readers; they then wait on a new flag."""
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 class EventLog:
-    """The events of all runs; those of this process's runs are held until the run is over."""
+    """The events of all runs; those of this process's runs stay in memory until the run is over."""
 
     def __init__(self, engine: AsyncEngine, runs: RunQueue, probe: WriteProbe) -> None:
-        """Take the database, the runs whose end is an end of reading, and what says whether they can end."""
+        """Take the database, the runs, and the probe that tells whether their end can be written."""
         self._engine = engine
         self._runs = runs
         self._probe = probe
         self._live: dict[str, _Live] = {}
-        # The writer that goes round and a run that ends must not write the same events.
+        # The periodic writer and a run that ends must not write the same events.
         self._writing = asyncio.Lock()
 
     def begin(self, run_id: str, attempt: int) -> None:
-        """Hold the events of a run that this process works on."""
+        """Begin to collect the events of a run that this process works on."""
         self._live[run_id] = _Live(number=attempt * OF_ATTEMPT)
 
     def put(self, run_id: str, name: str, data: str) -> None:
-        """Say something; it is read at once, and written soon."""
+        """Add an event; readers get it at once, and it is written soon."""
         live = self._live[run_id]
         live.number += 1
-        live.said.append(RunEvent(live.number, name, data))
-        live.spoken += len(data)
+        live.events.append(RunEvent(live.number, name, data))
+        live.size += len(data)
         live.wake()
 
-    def spoken(self, run_id: str) -> int:
-        """Return how many characters a run of this process has said."""
-        return self._live[run_id].spoken
+    def size(self, run_id: str) -> int:
+        """Return how many characters the events of a run of this process have."""
+        return self._live[run_id].size
 
     async def write(self) -> None:
-        """Write what was said since the last time."""
+        """Write the events since the last write."""
         async with self._writing:
             live = dict(self._live)
-            # All runs in one transaction: with each on its own, that would be most of what a server works.
-            if not await self._written(live):
+            # One transaction for all runs: one for each would be most of the server's work.
+            if not await self._write_new(live):
                 for run_id, each in live.items():
-                    if not await self._written({run_id: each}):
+                    if not await self._write_new({run_id: each}):
                         log.info("Run %s was removed while it ran", run_id)
-                        each.written = len(each.said)
+                        each.written = len(each.events)
 
-    async def _written(self, live: Mapping[str, _Live]) -> bool:
-        """Write what is new in these runs; False, and nothing written, where one of them is gone with its thread."""
-        new = {run_id: each.said[each.written :] for run_id, each in live.items()}
-        rows = [row for run_id, said in new.items() for row in _rows(run_id, said)]
+    async def _write_new(self, live: Mapping[str, _Live]) -> bool:
+        """Write the new events of these runs; return False, with nothing written, where one of them was removed."""
+        new = {run_id: each.events[each.written :] for run_id, each in live.items()}
+        rows = [row for run_id, unwritten in new.items() for row in _rows(run_id, unwritten)]
         try:
             if rows:
                 async with self._engine.begin() as connection:
                     await connection.execute(insert(events), rows)
         except IntegrityError:
             return False
-        for run_id, said in new.items():
-            live[run_id].written += len(said)
+        for run_id, unwritten in new.items():
+            live[run_id].written += len(unwritten)
         return True
 
     async def end(self, run_id: str, note: Callable[[Sequence[EventRow]], Awaitable[bool]] | None = None) -> None:
-        """Write the rest, and let the readers go.
+        """Write the remaining events, and end the streams of readers.
 
         Args:
             run_id: The run.
-            note: Writes events, `end` among them, together with how the run ended, and says whether it did: nobody
-                reads that a run is over before it is. None for a run that has not ended, and goes on elsewhere.
+            note: Writes events, `end` among them, together with the result, and returns whether it did. Nobody may
+                read `end` before the run is over. None for a run that goes on elsewhere.
         """
         live = self._live[run_id]
         last = RunEvent(live.number + 1, "end", "null")
         try:
             async with self._writing:
                 if note is None:
-                    await self._written({run_id: live})
-                elif await note(_rows(run_id, [*live.said[live.written :], last])):
-                    live.said.append(last)
-                    live.is_told = True
+                    await self._write_new({run_id: live})
+                elif await note(_rows(run_id, [*live.events[live.written :], last])):
+                    live.events.append(last)
+                    live.has_end = True
         finally:
-            # Also where the database is away: readers look for the run themselves.
+            # Also where the database fails: readers then query the run themselves.
             del self._live[run_id]
             live.is_over = True
             live.wake()
 
     async def read(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent | None]:
-        """Yield a run's events after the number `after`, until it is over; None where nothing was said for a while.
+        """Yield a run's events after the number `after`, until it is over; None where there was none for a while.
 
         Raises:
-            OperationError: It cannot end: nothing can be written.
+            OperationError: The run cannot end, because the database cannot be written.
         """
         while True:
             live = self._live.get(run_id)
@@ -158,46 +158,46 @@ class EventLog:
                 async for event in _read_live(live, after):
                     after = event.number if event is not None else after
                     yield event
-                if live.is_told:
+                if live.has_end:
                     return
-            for event in await self._kept(run_id, after):
+            for event in await self._read_stored(run_id, after):
                 after = event.number
                 yield event
             run = await self._runs.get(run_id)
             if run is None or (run.status not in UNFINISHED and run_id not in self._live):
-                # What was written between the look at the events and the look at the run.
-                for event in await self._kept(run_id, after):
+                # Events may have been written between the two queries.
+                for event in await self._read_stored(run_id, after):
                     yield event
                 return
             if run_id not in self._live:
-                # Nobody could begin it, or note how it ended.
+                # No worker can begin the run, or write its end, while the database fails.
                 if await self._probe.problem() is not None:
-                    raise not_kept()
+                    raise storage_error()
                 yield None
                 await asyncio.sleep(POLL)
 
-    async def over(self, run_id: str) -> None:
+    async def wait_for_end(self, run_id: str) -> None:
         """Wait until a run is over."""
         async for _ in self.read(run_id):
             pass
 
-    async def _kept(self, run_id: str, after: int) -> Sequence[RunEvent]:
+    async def _read_stored(self, run_id: str, after: int) -> Sequence[RunEvent]:
         query = select(events).where(events.c.run_id == run_id, events.c.number > after).order_by(events.c.number)
         async with self._engine.connect() as connection:
             return [RunEvent(row.number, row.event, row.data) for row in await connection.execute(query)]
 
 
-def _rows(run_id: str, said: Sequence[RunEvent]) -> Sequence[EventRow]:
-    return [{"run_id": run_id, "number": each.number, "event": each.name, "data": each.data} for each in said]
+def _rows(run_id: str, unwritten: Sequence[RunEvent]) -> Sequence[EventRow]:
+    return [{"run_id": run_id, "number": each.number, "event": each.name, "data": each.data} for each in unwritten]
 
 
 async def _read_live(live: _Live, after: int) -> AsyncIterator[RunEvent | None]:
-    """Yield what a run of this process says, from memory, until it is over."""
-    place = next((at for at, event in enumerate(live.said) if event.number > after), len(live.said))
+    """Yield the events of a run of this process from memory, until it is over."""
+    place = next((at for at, event in enumerate(live.events) if event.number > after), len(live.events))
     while True:
         changed = live.changed
-        while place < len(live.said):
-            yield live.said[place]
+        while place < len(live.events):
+            yield live.events[place]
             place += 1
         if live.is_over:
             return

@@ -1,4 +1,4 @@
-"""What people said of answers, kept with what was asked and shown, so that it can become an evaluation set."""
+"""Stores people's feedback on answers with the question and the sources, so that it can become an evaluation set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ opinions = Table(
     Column("feedback_id", String(100), primary_key=True),
     Column("owner", String(300), nullable=False),
     Column("created_at", Float, nullable=False),
-    # No reference to the thread: what was said of an answer outlives the conversation.
+    # Not a foreign key: feedback outlives the conversation.
     Column("thread_id", String(100), nullable=False),
     Column("run_id", String(100), nullable=False),
     Column("verdict", String(20), nullable=False),
@@ -44,17 +44,17 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What somebody said of an answer.
+    """One person's feedback on an answer.
 
     Attributes:
-        owner: Who.
+        owner: The person.
         thread_id: The conversation.
         run_id: The run that answered.
-        verdict: What they said.
-        comment: In words; may be empty.
-        question: As it was understood, so that it can be asked without the conversation.
-        answer: As it was shown.
-        shown: The words that were cited.
+        verdict: Their verdict.
+        comment: Their comment; may be empty.
+        question: The standalone question, which can be asked without the conversation.
+        answer: The text of the answer.
+        shown: The quotes that the answer cited.
         better: The passage that they named as the better source.
     """
 
@@ -69,7 +69,7 @@ class Opinion:
     better: Words | None
 
     def as_question(self) -> dict[str, Any]:
-        """Return it as a line of `queries.jsonl`; the words that answer are its `references`."""
+        """Return a line of `queries.jsonl`; its `references` are the words that answer the question."""
         held = [self.better] if self.better is not None else self.shown if self.verdict == "right" else []
         return {
             "_id": self.run_id,
@@ -80,23 +80,23 @@ class Opinion:
 
 
 class FeedbackBook:
-    """What was said, by everybody; the last word of a person on a run counts."""
+    """Everybody's feedback; the last one of a person on a run counts."""
 
     def __init__(self, engine: AsyncEngine) -> None:
-        """Take the database it is in."""
+        """Take the database."""
         self._engine = engine
 
     async def add(self, opinion: Opinion) -> None:
-        """Keep what somebody said."""
+        """Store an opinion."""
         row = {"feedback_id": str(uuid4()), "created_at": now(), **asdict(opinion)}
         async with self._engine.begin() as connection:
             await connection.execute(insert(opinions).values(**row))
 
     async def all(self, tenant: str | None) -> AsyncIterator[Opinion]:
-        """Yield the last word of each person on each run, the oldest run first.
+        """Yield the last opinion of each person on each run, the oldest first.
 
         Args:
-            tenant: Of which organisation; an owner's name begins with it.
+            tenant: Only people of this organisation; an owner's name begins with it.
         """
         query = select(opinions).order_by(opinions.c.created_at)
         last: dict[tuple[str, str], Opinion] = {}

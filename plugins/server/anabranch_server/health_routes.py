@@ -1,4 +1,4 @@
-"""Is the server up, and can it work: for whatever starts, watches and restarts it."""
+"""Tells a supervisor whether the server is up and can work, and lists its graphs."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ async def up() -> dict[str, bool]:
 
 
 @router.get("/ready")
-async def ready(of: Serving) -> JSONResponse:
-    """Say whether a question could be kept, too; 503 where it could not."""
-    if (reason := await of.probe.problem()) is not None:
+async def ready(services: Serving) -> JSONResponse:
+    """Say whether a question could be stored; 503 where it could not."""
+    if (reason := await services.probe.problem()) is not None:
         return JSONResponse({"ready": False, "reason": reason}, 503)
-    return JSONResponse({"ready": True, "running": of.worker.running})
+    return JSONResponse({"ready": True, "running": services.worker.running})
 
 
 @router.get("/info")
 async def info() -> dict[str, Any]:
-    """Say what this is."""
+    """Return the version."""
     return {"version": anabranch.__version__, "flags": {"assistants": True, "crons": False}}
 
 
 @router.post("/assistants/search", dependencies=[Depends(requester)])
 async def assistants() -> list[dict[str, Any]]:
-    """Return the graphs by their names."""
+    """List the graphs."""
     return [_assistant(name) for name in ASSISTANTS]
 
 
 @router.get("/assistants/{assistant_id}", dependencies=[Depends(requester)])
 async def assistant(assistant_id: str) -> JSONResponse:
-    """Return one graph's name."""
+    """Return one graph."""
     if assistant_id not in ASSISTANTS:
         return JSONResponse({"detail": f"There is no assistant {assistant_id!r}."}, 404)
     return JSONResponse(_assistant(assistant_id))
 
 
 @router.get("/assistants/{assistant_id}/schemas", dependencies=[Depends(requester)])
-async def schemas(assistant_id: str, of: Serving) -> JSONResponse:
-    """Return what a graph takes and gives, as JSON schemas."""
-    graph = of.graphs.get(assistant_id)
+async def schemas(assistant_id: str, services: Serving) -> JSONResponse:
+    """Return the JSON schemas of a graph's input, output and context."""
+    graph = services.graphs.get(assistant_id)
     if graph is None:
         return JSONResponse({"detail": f"There is no assistant {assistant_id!r}."}, 404)
     return JSONResponse(

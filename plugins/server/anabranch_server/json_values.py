@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_core import to_json
 
 MAX_REPLY = 16 << 20
-"""Characters of JSON in a reply that lists something: a client asks for the next page, and nobody waits for all."""
+"""Most characters of JSON in a list; a client asks for the next page."""
 
 
 def as_json(value: Any) -> str:  # noqa: ANN401  # whatever a graph gives out

@@ -1,4 +1,4 @@
-"""`anabranch key`: make a key with which somebody may use a server."""
+"""`anabranch key`: make an API key for a server."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ key = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Keys for the people who use a server.",
+    help="Make API keys for the people who use a server.",
 )
 
 
 @key.command("new", cls=PlainCommand)
 @guarded
 def new(
-    identity: Annotated[str, typer.Option(metavar="NAME", help="Whose key it is.")],
+    identity: Annotated[str, typer.Option(metavar="NAME", help="Person who gets the key.")],
     *,
     access: Annotated[
-        list[str] | None, typer.Option(metavar="TAG", help="Access tag that they hold; may be repeated.")
+        list[str] | None, typer.Option(metavar="TAG", help="Access tag of that person; may be repeated.")
     ] = None,
     role: Annotated[
         list[str] | None,
         typer.Option(metavar="ROLE", help="ask [dim](the default)[/], ingest or admin; may be repeated."),
     ] = None,
-    tenant: Annotated[str | None, typer.Option(metavar="NAME", help="Tenant to whose corpus they belong.")] = None,
+    tenant: Annotated[str | None, typer.Option(metavar="NAME", help="Tenant whose corpus they use.")] = None,
 ) -> None:
     """Print a fresh key, once, and the lines for the file in ANABRANCH_AUTH, which hold only its hash.
 
@@ -54,15 +54,15 @@ def new(
     values = {"identity": identity, "sha256": digest_of_secret(secret), "tenant": tenant, "access": access or []}
     values["roles"] = role or ["ask"]
     try:
-        # By the rules of the file itself: a line that it refuses would lock out everybody named in it.
+        # Validated as in the file: an invalid line there would lock everybody out.
         KeyEntry.model_validate(values)
     except ValidationError as error:
-        # Without the input, which has the key's hash in it.
+        # The input is left out, because it holds the key's hash.
         item = error.errors(include_input=False)[0]
         msg = f"The key cannot be made: {item['loc'][0]}: {item['msg']}."
         raise SettingsError(msg, hint="See docs/server.md on several people.") from error
     given = {name: value for name, value in values.items() if value}
     notes().print(f"The key of {identity}, shown this once:\n{secret}\n", markup=False, highlight=False, soft_wrap=True)
-    # So wide that no entry is folded: each is a line to be found and taken out again.
+    # Wide enough to keep each entry on one line, so that it can be found and removed again.
     text = yaml.safe_dump([given], sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000)
     typer.echo("".join(f"  {line}\n" for line in text.splitlines()), nl=False)

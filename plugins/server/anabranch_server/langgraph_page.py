@@ -1,7 +1,7 @@
-"""The page, documents, uploads, feedback and MCP's tools, for a LangGraph server that has threads and runs of its own.
+"""The page, documents, uploads, feedback and MCP tools for a LangGraph server, which has its own threads and runs.
 
-Its langgraph.json names `anabranch.server.page_app:app`, which finds this by its entry point. Feedback is kept in the
-folder, or the PostgreSQL database, that ANABRANCH_FEEDBACK names; without it, none is.
+Its langgraph.json names `anabranch.server.page_app:app`, which finds this app by its entry point. Feedback is stored in
+the folder or the PostgreSQL database that ANABRANCH_FEEDBACK names; without one, it is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import anabranch
 from anabranch.errors import AnabranchError
 from anabranch.safety.operator import operator
 from anabranch_server import document_routes, feedback_routes, login_routes, mcp_routes, page_routes, upload_routes
-from anabranch_server.application import refused
+from anabranch_server.application import refusal
 from anabranch_server.database import open_database
 from anabranch_server.feedback import FeedbackBook
 from anabranch_server.page_policy import PagePolicy
@@ -47,5 +47,5 @@ app = FastAPI(
 )
 for each in (document_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
     app.include_router(each.router)
-app.add_exception_handler(AnabranchError, refused)
+app.add_exception_handler(AnabranchError, refusal)
 app.add_middleware(PagePolicy)

@@ -1,7 +1,7 @@
 """The server's log: lines of JSON or of text, each with the ids of the request and the run that it belongs to.
 
-No line has the text of a question, a passage or an answer. An error is told by its type and by where it was raised: its
-own words can repeat what was asked.
+No line holds the text of a question, a passage or an answer. An error is logged by its type and place, because its
+message may repeat the question.
 """
 
 from __future__ import annotations
@@ -24,64 +24,64 @@ FIELDS = (
     "method", "route", "graph", "step", "status", "seconds", "attempt", "calls", "prompt_tokens", "output_tokens",
     "error",
 )  # fmt: skip
-"""What a line may say besides its message; whatever else a record carries is left out."""
+"""Fields of a record that are logged besides its message; all others are left out."""
 
 _ids: ContextVar[Mapping[str, str]] = ContextVar("anabranch_log_ids", default=MappingProxyType({}))
 
 
 def log_ids() -> Mapping[str, str]:
-    """Return the ids that lines have here."""
+    """Return the ids that this task's lines carry."""
     return _ids.get()
 
 
 def set_log_ids(**ids: str | None) -> None:
-    """Have the lines of this task, and of those that it starts, say these ids as well."""
+    """Add ids to the lines of this task, and of those that it starts."""
     _ids.set({**_ids.get(), **{name: value for name, value in ids.items() if value is not None}})
 
 
 class JsonLines(logging.Formatter):
-    """One object for each line."""
+    """Writes each record as a JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:  # noqa: D102
         written = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line = {"time": written, "level": record.levelname.lower(), "logger": record.name, **_told(record)}
+        line = {"time": written, "level": record.levelname.lower(), "logger": record.name, **_fields(record)}
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
 class TextLines(logging.Formatter):
-    """The same for a person at a terminal."""
+    """Writes each record as text for a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:  # noqa: D102
-        told = _told(record)
-        stack = told.pop("stack", [])
-        words = [f"{name}={value}" for name, value in told.items() if name != "message"]
-        return "\n  ".join([" ".join([f"{record.levelname}: {told['message']}", *words]), *stack])
+        fields = _fields(record)
+        stack = fields.pop("stack", [])
+        words = [f"{name}={value}" for name, value in fields.items() if name != "message"]
+        return "\n  ".join([" ".join([f"{record.levelname}: {fields['message']}", *words]), *stack])
 
 
-def _told(record: logging.LogRecord) -> dict[str, Any]:
-    told: dict[str, Any] = {"message": record.getMessage(), **_ids.get()}
-    told |= {name: vars(record)[name] for name in FIELDS if vars(record).get(name) is not None}
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    fields: dict[str, Any] = {"message": record.getMessage(), **_ids.get()}
+    fields |= {name: vars(record)[name] for name in FIELDS if vars(record).get(name) is not None}
     span = trace.get_current_span().get_span_context()
     if span.is_valid:
-        told |= {"trace_id": f"{span.trace_id:032x}", "span_id": f"{span.span_id:016x}"}
+        fields |= {"trace_id": f"{span.trace_id:032x}", "span_id": f"{span.span_id:016x}"}
     kind, _, where = record.exc_info or (None, None, None)
     if kind is not None:
         frames = traceback.extract_tb(where)
-        told |= {"error": kind.__name__, "stack": [f"{each.filename}:{each.lineno} {each.name}" for each in frames]}
-    return told
+        fields |= {"error": kind.__name__, "stack": [f"{each.filename}:{each.lineno} {each.name}" for each in frames]}
+    return fields
 
 
 def set_log_format(form: str) -> None:
-    """Write the whole process's log to standard error.
+    """Write the log of the whole process to standard error.
 
     Args:
         form: `text` for warnings, or `json` for each request, run and step.
 
     Raises:
-        SettingsError: There is no such form.
+        SettingsError: The form is unknown.
     """
     if form not in ("text", "json"):
-        raise SettingsError(f"There is no form of the log {form!r}.", hint="Give --log-format text, or json.")
+        raise SettingsError(f"There is no log format {form!r}.", hint="Use --log-format text or json.")
     is_json = form == "json"
     logging.config.dictConfig(
         {
@@ -89,7 +89,7 @@ def set_log_format(form: str) -> None:
             "disable_existing_loggers": False,
             "formatters": {"lines": {"()": JsonLines if is_json else TextLines}},
             "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "lines"}},
-            # Of other packages the warnings: below them, clients of models write down what they send.
+            # Other packages log at WARNING: at INFO, model clients log request bodies.
             "root": {"level": "WARNING", "handlers": ["lines"]},
             "loggers": {"anabranch": {"level": "DEBUG" if is_json else "WARNING"}},
         }

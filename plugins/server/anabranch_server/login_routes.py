@@ -1,6 +1,6 @@
-"""Signing in on the page: where the issuer of tokens is, and its code exchanged for a token.
+"""Signing in on the page: the token issuer's address, and the exchange of its code for a token.
 
-Both are for everybody: whoever signs in has no key yet.
+Both routes are public, because a person who signs in has no key yet.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from anabranch_server.requester import refuse_other_sites
 
 router = APIRouter(tags=["login"])
 
-_UNKEPT = {"Cache-Control": "no-store"}
+_NO_STORE = {"Cache-Control": "no-store"}
 
 
 class CodeRequest(BaseModel):
-    """What the issuer gave to the page, and what the page began with."""
+    """The issuer's code, and the verifier and address that the page began with."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -34,11 +34,11 @@ class CodeRequest(BaseModel):
 
 
 @router.get("/login")
-async def where() -> JSONResponse:
-    """Say where one signs in; `issuer` is null where that is not set up, and a key is all there is."""
+async def describe_login() -> JSONResponse:
+    """Return the sign-in address; `issuer` is null where sign-in is not set up and people need a key."""
     sign_in = _sign_in()
     if sign_in is None:
-        return JSONResponse({"issuer": None}, headers=_UNKEPT)
+        return JSONResponse({"issuer": None}, headers=_NO_STORE)
     endpoints = await sign_in.endpoints()
     return JSONResponse(
         {
@@ -47,20 +47,20 @@ async def where() -> JSONResponse:
             "client_id": sign_in.login.client_id,
             "scope": sign_in.login.scope,
         },
-        headers=_UNKEPT,
+        headers=_NO_STORE,
     )
 
 
 @router.post("/login")
-async def exchange(given: CodeRequest, request: Request) -> JSONResponse:
-    """Exchange a code for a token, which is then sent as a key is."""
+async def exchange(body: CodeRequest, request: Request) -> JSONResponse:
+    """Exchange a code for a token, which clients then send like a key."""
     refuse_other_sites(request)
     sign_in = _sign_in()
     if sign_in is None:
-        msg = "Nobody signs in at this server."
-        raise SettingsError(msg, hint="The operator sets `login` in the file of ANABRANCH_AUTH.")
-    token = await sign_in.token(given.code, given.code_verifier, given.redirect_uri)
-    return JSONResponse({"token": token}, headers=_UNKEPT)
+        msg = "Sign-in is not set up on this server."
+        raise SettingsError(msg, hint="Its operator can set `login` in the file of ANABRANCH_AUTH.")
+    token = await sign_in.token(body.code, body.code_verifier, body.redirect_uri)
+    return JSONResponse({"token": token}, headers=_NO_STORE)
 
 
 def _sign_in() -> AuthorizationCode | None:

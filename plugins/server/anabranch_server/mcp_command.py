@@ -1,4 +1,4 @@
-"""`anabranch mcp`: the documents as tools of an assistant on this machine."""
+"""`anabranch mcp`: tools over the documents for an assistant on this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anabranch.errors import MissingExtraError
 def mcp(*, corpus: CorpusOption = None, model: ModelOption = None, base_url: BaseUrlOption = None) -> None:
     """Serve the tools `ask`, `search` and `get_passage` over standard input and output, for an MCP client.
 
-    The client starts this command. Such as in Claude Desktop's or Cursor's settings:
+    The client starts this command, for example with these settings of Claude Desktop or Cursor:
 
     {"mcpServers": {"documents": {"command": "anabranch", "args": ["mcp", "--corpus", "/home/me/handbook.corpus"]}}}
     """
@@ -19,7 +19,7 @@ def mcp(*, corpus: CorpusOption = None, model: ModelOption = None, base_url: Bas
         from anabranch_server.mcp_tools import mcp_server
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch mcp`", "mcp") from error
-    # Left in the variables, because each call of a tool reads its settings for itself.
+    # Set as variables, because each tool call reads its own settings.
     given = {"corpus": corpus, "model": model, "base_url": base_url}
     set_variables({name: value for name, value in given.items() if value is not None})
     mcp_server().run("stdio")

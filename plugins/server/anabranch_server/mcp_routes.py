@@ -1,4 +1,4 @@
-"""The tools of `mcp_tools` over HTTP: each request says who asks, and none opens a session."""
+"""The tools of `mcp_tools` over HTTP, without sessions: each request is authenticated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import Context as Call
 
 REQUESTER = "anabranch.requester"
-"""Where the ASGI scope of a request says who sent it."""
+"""Key of the caller in the ASGI scope of a request."""
 
 
 @asynccontextmanager
@@ -35,10 +35,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             raise
         yield
         return
-    # On a LangGraph server the graph is run here: a call to its own queue from inside would come from nobody.
+    # On a LangGraph server the graph runs in this process: a call to its queue would lose the caller.
     on_serve = isinstance(getattr(app.state, "services", None), Services)
-    server = mcp_server(_user_of, _answered if on_serve else None, _begun if on_serve else None)
-    # Which names and sites are let in `requester` says, for all routes alike.
+    server = mcp_server(_user_of, _answer if on_serve else None, _begin if on_serve else None)
+    # `requester` checks host names and sites for all routes alike.
     lets_all_in = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, transport_security=lets_all_in)
     async with server.session_manager.run():
@@ -50,32 +50,32 @@ router = APIRouter(tags=["mcp"], lifespan=_lifespan)
 
 
 @router.post("/mcp")
-async def call(request: Request, who: Asker) -> Response:
+async def call(request: Request, caller: Asker) -> Response:
     """Take a message of the Model Context Protocol (streamable HTTP, without sessions).
 
     Raises:
-        MissingExtraError: The server runs without the extra.
+        MissingExtraError: The extra `mcp` is not installed.
     """
-    who.require("ask")
+    caller.require("ask")
     if request.app.state.mcp is None:
         raise MissingExtraError("`/mcp`", "mcp")
-    return _Forwarded(request.app.state.mcp, who)
+    return _Forwarded(request.app.state.mcp, caller)
 
 
 class _Forwarded(Response):
-    """The reply of another ASGI application, which is told who asks."""
+    """The reply of another ASGI application, which gets the caller."""
 
-    def __init__(self, app: ASGIApp, who: Requester) -> None:
+    def __init__(self, app: ASGIApp, caller: Requester) -> None:
         super().__init__()
         self._app = app
-        self._who = who
+        self._caller = caller
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app({**scope, REQUESTER: self._who}, receive, send)
+        await self._app({**scope, REQUESTER: self._caller}, receive, send)
 
 
 def _request_of(call: Call) -> tuple[Request, Requester]:
-    """Return the HTTP request of a call, and who sent it."""
+    """Return the HTTP request of a call, and its caller."""
     request = call.request_context.request
     if not isinstance(request, Request):
         raise TypeError(request)
@@ -83,24 +83,24 @@ def _request_of(call: Call) -> tuple[Request, Requester]:
 
 
 def _user_of(call: Call) -> User | None:
-    _, who = _request_of(call)
-    return who.user
+    _, caller = _request_of(call)
+    return caller.user
 
 
-async def _begun(call: Call) -> None:
-    request, who = _request_of(call)
+async def _begin(call: Call) -> None:
+    request, caller = _request_of(call)
     services: Services = request.app.state.services
-    await services.limits.begin(who)
+    await services.limits.begin(caller)
 
 
-async def _answered(question: str, call: Call) -> Mapping[str, Any]:
-    """Answer as a run of this server's queue, so that limits count it and no more run at once than may."""
-    request, who = _request_of(call)
+async def _answer(question: str, call: Call) -> Mapping[str, Any]:
+    """Answer through this server's queue of runs, so that its limits apply."""
+    request, caller = _request_of(call)
     services: Services = request.app.state.services
-    run = await services.accept(who, RunRequest(input={"question": question}), None)
-    await services.over(run, request)
-    left = await services.outcome(run)
-    if "error" in left:
-        raise OperationError(left["error"]["message"])
-    values: Mapping[str, Any] = left["values"]
+    run = await services.accept(caller, RunRequest(input={"question": question}), None)
+    await services.wait_for_run(run, request)
+    outcome = await services.read_outcome(run)
+    if "error" in outcome:
+        raise OperationError(outcome["error"]["message"])
+    values: Mapping[str, Any] = outcome["values"]
     return values

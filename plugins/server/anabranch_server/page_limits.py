@@ -1,9 +1,9 @@
-"""What the process that draws pages may take: apart from its module, which loads MuPDF, as the server never does."""
+"""Limits of the process that draws pages; apart from its module, which loads MuPDF into the server."""
 
 from __future__ import annotations
 
 SECONDS = 20.0
-"""For one order."""
+"""Most seconds for one order."""
 
 MEMORY = 1 << 30
-"""Bytes of address space."""
+"""Most bytes of address space."""

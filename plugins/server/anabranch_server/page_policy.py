@@ -1,6 +1,6 @@
-"""What a browser may do with any answer of the server: run our own scripts alone, and show it in no frame.
+"""Security headers of every reply: browsers run only our own scripts, and show replies in no frame.
 
-One rule for all answers, whoever makes them: the page keeps its key where every page of the same origin could read it.
+They go on all replies, because every page of the same origin could read the key that the page stores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HEADERS: Mapping[str, str] = {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
-    # What browsers obeyed before they knew `frame-ancestors`.
+    # For browsers that do not know `frame-ancestors`.
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -23,18 +23,18 @@ HEADERS: Mapping[str, str] = {
 
 
 class PagePolicy:
-    """Goes around an application, and within somebody else's server around theirs as well."""
+    """Wraps an application, also that of a LangGraph server."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Take the application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer under the policy."""
+        """Answer with the policy's headers."""
 
-        async def sending(message: Message) -> None:
+        async def send_with_policy(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        await self._app(scope, receive, sending)
+        await self._app(scope, receive, send_with_policy)

@@ -1,4 +1,4 @@
-"""The server's side of the process that draws pages: starts it, gives it orders, and ends it when it hangs."""
+"""Starts the process that draws pages, sends it orders, and ends it when it hangs."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from anabranch_server.page_limits import SECONDS
 COMMAND = (sys.executable, "-P", "-m", "anabranch_server.page_reader")
 
 MOST_ORDERS = 200
-"""That one process carries out; libraries leak."""
+"""Orders after which a new process is started, because libraries leak memory."""
 
 REASONS: Mapping[str, str] = {
     "no_file": "The corpus does not say which file this was read from.",
-    "web": "This is a page of the web; its text is shown as it was taken in.",
-    "archive": "The file lies in an archive; its text is shown as it was taken in.",
+    "web": "This is a web page; its text is shown as it was taken in.",
+    "archive": "The file is in an archive; its text is shown as it was taken in.",
     "no_pages": "This format has no pages; its text is shown as it was taken in.",
     "no_page": "The file has no such page.",
-    "gone": "The file is gone since it was taken in; its text is shown as it was.",
+    "gone": "The file has been removed since it was taken in; its text is shown as it was.",
     "changed": "The file has changed since it was taken in; its text is shown as it was.",
-    "closed": "The file cannot be opened by the server; its text is shown as it was taken in.",
+    "closed": "The server cannot open the file; its text is shown as it was taken in.",
     "protected": "The file is protected by a password; its text is shown as it was taken in.",
     "too_large": "The page is too large to be drawn; its text is shown as it was taken in.",
     "unreadable": "The page cannot be drawn; its text is shown as it was taken in.",
 }
-"""Why a page is not shown, in words for the reader."""
+"""Messages for readers: why a page is not shown."""
 
 
 class PageProcess:
-    """One process that draws pages, started when it is needed; orders wait for each other."""
+    """A process that draws pages one at a time, started when it is needed."""
 
     def __init__(self, command: Sequence[str] = COMMAND, seconds: float = SECONDS) -> None:
         """Start nothing yet.
 
         Args:
-            command: What to start.
-            seconds: That one order may take.
+            command: Command of the process.
+            seconds: Most seconds for one order.
         """
         self._command = command
         self._seconds = seconds
@@ -56,30 +56,30 @@ class PageProcess:
     async def order(self, order: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Have an order carried out (`page_reader.obey`).
 
-        A process that dies or hangs over it is ended, and the reply is the reason `unreadable`.
+        If the process dies or hangs, it is ended and the reply is the reason `unreadable`.
 
         Raises:
             OperationError: No process can be started.
         """
-        # In a thread: pipes of a child are blocking, and so is its start. Orders that wait hold none of the threads
-        # that everything else in the server shares.
-        return await to_thread.run_sync(self._carried_out, order, limiter=self._one)
+        # In a thread, because the pipes block. The own limiter keeps waiting orders off the threads that the rest of
+        # the server shares.
+        return await to_thread.run_sync(self._carry_out, order, limiter=self._one)
 
     def close(self) -> None:
         """End the process, if there is one."""
         with self._lock:
             self._end()
 
-    def _carried_out(self, order: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def _carry_out(self, order: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         with self._lock:
             if self._popen is None or self._popen.poll() is not None or self._orders >= MOST_ORDERS:
                 self._end()
-                self._popen, self._orders = _started(self._command), 0
+                self._popen, self._orders = _start(self._command), 0
             self._orders += 1
             watch = threading.Timer(self._seconds, self._popen.kill)
             watch.start()
             try:
-                return _answer(self._popen, order)
+                return _exchange(self._popen, order)
             except (OSError, ValueError):
                 self._end()
                 return {"reason": "unreadable"}, b""
@@ -93,8 +93,8 @@ class PageProcess:
             self._popen = None
 
 
-def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    # Without the keys of the server's environment: whoever breaks out of the library finds none.
+def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    # Without the server's environment, which holds keys that an exploit of the library could read.
     environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
     try:
         return subprocess.Popen(  # noqa: S603  # our own program
@@ -110,7 +110,7 @@ def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
         raise OperationError(msg, hint="Try again.") from error
 
 
-def _answer(process: subprocess.Popen[bytes], order: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+def _exchange(process: subprocess.Popen[bytes], order: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     stdin, stdout = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
     stdin.write(json.dumps(dict(order)).encode() + b"\n")
     stdin.flush()

@@ -1,7 +1,7 @@
 """The process that draws pages: `python -m anabranch_server.page_reader`, started by `PageProcess`.
 
-A PDF is somebody else's program for a large C library, so it is opened where nothing else is: under a bound on memory
-and time, for one order after the other. An order and a reply are each a line of JSON; a picture follows its line.
+A hostile PDF may exploit the large C library that reads it, so it is opened in a process of its own, with limits on
+memory and time. An order and a reply are each a line of JSON; a picture follows its line.
 """
 
 from __future__ import annotations
@@ -24,37 +24,36 @@ from anabranch_server.page_limits import MEMORY, SECONDS
 from anabranch_server.quote_boxes import boxes_of
 
 MAX_BYTES = 256 << 20
-"""Of a file of which pages are shown."""
+"""Most bytes of a file whose pages are shown."""
 
 RESOLUTION = 120
-"""Pixels to an inch: sharp on a page as wide as half a screen, at about 150 kB."""
+"""Pixels per inch: sharp at half the width of a screen, and about 150 kB a page."""
 
 MAX_PIXELS = 8_000_000
-"""Of a picture; a larger page is drawn smaller."""
+"""Most pixels of a picture; a larger page is scaled down."""
 
 
 MOST_BESIDE = 20
-"""Pages before, and after, the one that is shown on which the same words are looked for."""
+"""Pages before and after the shown one that are searched for the quote, too."""
 
 
 class NotShownError(Exception):
-    """A page that is not shown; its text is the reason's name (`page_process.REASONS`)."""
+    """A page cannot be shown; the message is the key of a reason in `page_process.REASONS`."""
 
 
 def obey(order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """Carry out an order.
 
     Args:
-        order: `path`, `sha256` of the file as it was taken in, `page` from 1, and, for marks in place of a picture,
-            `quote`: what stands before it, the words, what stands after; `over`: the pages that they go over, as far
-            as they are known.
+        order: `path`, `sha256` of the ingested file, `page` from 1; and for marks instead of a picture `quote`: the
+            text before, the words, the text after; `over`: the pages that they span, if known.
 
     Returns:
         The reply with `width` and `height` of the page in points, `pages` of the file, and `boxes` and `on`, the
-        numbers of the pages that the quote stands on; or `reason` alone. Then the picture as PNG.
+        numbers of the pages that hold the quote; or `reason` alone. Then the picture as PNG.
     """
     try:
-        with closing(_opened(order["path"], order["sha256"])) as pdf:
+        with closing(_open_unchanged(order["path"], order["sha256"])) as pdf:
             if not 1 <= order["page"] <= len(pdf):
                 return {"reason": "no_page"}, b""
             page = pdf[order["page"] - 1]
@@ -68,8 +67,8 @@ def obey(order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         return {"reason": "unreadable"}, b""
 
 
-def _opened(path: str, sha256: str) -> Pdf:
-    """Open exactly the bytes that were taken in."""
+def _open_unchanged(path: str, sha256: str) -> Pdf:
+    """Open a file, unless its bytes differ from those that were ingested."""
     try:
         with os.fdopen(open_real(Path(path)), "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -96,7 +95,7 @@ def _picture(page: Page) -> bytes:
 
 
 def _marks(pdf: Pdf, number: int, quote: list[str], over: list[int]) -> dict[str, Any]:
-    # With the pages beside it: a sentence may begin on the one before, and its surroundings may stand on either.
+    # With the neighbouring pages: a sentence may begin on the one before, and its context may be on either.
     first, last = min([number, *over]) - 1, max([number, *over]) + 1
     numbers = range(max(first, number - MOST_BESIDE, 1), min(last, number + MOST_BESIDE, len(pdf)) + 1)
     found = boxes_of([words(pdf[each - 1]) for each in numbers], *quote)
@@ -105,10 +104,10 @@ def _marks(pdf: Pdf, number: int, quote: list[str], over: list[int]) -> dict[str
 
 
 def serve(obey: Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]) -> None:
-    """Obey orders until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    """Carry out orders until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     orders, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no reply
+    os.dup2(2, 1)  # what a library prints must not mix with replies
     confine(Limits(seconds=SECONDS, bytes=MEMORY))
     for line in orders:
         end_after(2 * SECONDS)
@@ -124,7 +123,7 @@ def _send(replies: BinaryIO, reply: dict[str, Any], picture: bytes) -> None:
     try:
         replies.write(json.dumps({**reply, "bytes": len(picture)}).encode() + b"\n" + picture)
         replies.flush()
-    except BrokenPipeError:  # nobody is left to tell
+    except BrokenPipeError:  # the parent has gone
         sys.exit(0)
 
 

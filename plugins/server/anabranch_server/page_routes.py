@@ -1,6 +1,6 @@
-"""The page itself: its files, which are in the package, and what it has to know of this server before it asks.
+"""The page's files, and the options that it reads first.
 
-The files are for everybody, and say nothing: a person without a key has to be able to reach the form that asks for it.
+The files are public, because a person without a key has to reach the form that asks for one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FILES: Mapping[str, str] = {
 }
 
 OPERATORS = frozenset({"access", *REACHING} - {"model", "rerank_model"})
-"""Settings that the page has no field for: the operator's, or for programs."""
+"""Settings without a field on the page: the operator's own, or those for programs."""
 
 router = APIRouter(tags=["page"])
 
@@ -39,14 +39,14 @@ async def index() -> FileResponse:
 
 
 @router.get("/page/options")
-async def options(who: Asker) -> dict[str, Any]:
-    """Say who asks, what they may do, and which settings are fixed; 401 where they have to say who they are."""
+async def options(caller: Asker) -> dict[str, Any]:
+    """Return the caller's name and rights, and the fixed settings; 401 where they have to authenticate."""
     return {
         "version": anabranch.__version__,
-        "name": who.user.identity if who.user is not None else None,
-        "may_ingest": who.user is None or bool(who.user.roles & {"ingest", "admin"}),
-        "is_admin": who.user is not None and "admin" in who.user.roles,
-        "access": [] if who.user is None else list(who.user.access),
+        "name": caller.user.identity if caller.user is not None else None,
+        "may_ingest": caller.user is None or bool(caller.user.roles & {"ingest", "admin"}),
+        "is_admin": caller.user is not None and "admin" in caller.user.roles,
+        "access": [] if caller.user is None else list(caller.user.access),
         "fixed": sorted({*OPERATORS, *locked_settings()}),
     }
 
@@ -54,7 +54,7 @@ async def options(who: Asker) -> dict[str, Any]:
 @router.get("/page/{name}", include_in_schema=False)
 async def file(name: str) -> FileResponse:
     """Return one of the page's files."""
-    # By name and from a list: no path of a request reaches the disk.
+    # Only listed names are served, so no path of a request reaches the disk.
     return _file(name if name in FILES else "index.html")
 
 

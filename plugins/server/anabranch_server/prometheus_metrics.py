@@ -1,6 +1,6 @@
-"""Has the metrics of the server's process gathered in Prometheus' form, where the extra `telemetry` is installed.
+"""Collects the server's metrics for Prometheus, if the extra `telemetry` is installed.
 
-To send metrics and spans elsewhere, FastAPI sets up OpenTelemetry's exporters as its variables (OTEL_...) say.
+OpenTelemetry's variables (OTEL_...) send metrics and spans elsewhere; FastAPI sets those exporters up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from anabranch.errors import MissingExtraError
 
 
 def gather_metrics() -> None:
-    """Gather from now on; what a program around this one has set up stays as it is."""
+    """Start to collect, unless the surrounding program has set up metrics."""
     named = os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
     if "service.name=" not in named:
         os.environ.setdefault("OTEL_SERVICE_NAME", "anabranch")
@@ -23,12 +23,12 @@ def gather_metrics() -> None:
     except ModuleNotFoundError:
         return
     if not isinstance(metrics.get_meter_provider(), MeterProvider):
-        # Without the names of the packages that measure, which would be a further label on every line.
+        # Without scope info, which would add a label with the package to every line.
         metrics.set_meter_provider(MeterProvider([PrometheusMetricReader(scope_info_enabled=False)]))
 
 
-def gathered() -> tuple[bytes, str]:
-    """Return what was gathered, and its media type.
+def render_metrics() -> tuple[bytes, str]:
+    """Return the metrics as text, and its media type.
 
     Raises:
         MissingExtraError: The extra is not installed.

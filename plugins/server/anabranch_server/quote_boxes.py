@@ -1,8 +1,8 @@
-"""Finds where a quote stands on a page: by its letters in the letters of the page's words.
+"""Finds a quote on a page by comparing letters.
 
-Letters alone, because what was read differs from what is drawn: words are joined over the ends of lines, ligatures are
-spelt out, spaces and punctuation are a program's guess. A mark at a wrong place is worse than none, so words that stand
-there several times are told apart by what stands around them, and where that does not tell, nothing is marked.
+Only letters are compared, because the text that was read differs from what is drawn: words are joined over the ends of
+lines, ligatures are spelt out, spaces and punctuation are guesses. A wrong mark is worse than none, so repeated words
+are told apart by their context, and nothing is marked where the context does not decide.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 from anabranch.readers.mupdf import Box, PdfWord
 
 SURROUNDINGS = 80
-"""Letters before and after a quote by which it is told from the same words elsewhere."""
+"""Letters of context before and after a quote."""
 
 SPEAKS_FOR_ITSELF = 24
-"""Letters of a quote that needs no surroundings where it is found once."""
+"""Letters from which a quote that occurs once needs no context."""
 
 ENOUGH = 8
-"""Letters of the surroundings that have to agree for a shorter one."""
+"""Letters of context that have to agree for a shorter quote."""
 
 
 @dataclass
 class _Letters:
-    """The letters of some pages: `owners` has page and word of each, `edges` which begin, and end, a run of letters."""
+    """The letters of some pages: `owners` has the page and word of each; `begins` and `ends` mark runs of letters."""
 
     text: list[str] = field(default_factory=list)
     owners: list[tuple[int, int]] = field(default_factory=list)
@@ -33,7 +33,7 @@ class _Letters:
     ends: list[bool] = field(default_factory=list)
 
     def add(self, page: int, word: int, text: str) -> None:
-        """Take a word's letters."""
+        """Add a word's letters."""
         for run in _runs(text):
             for at, letter in enumerate(run):
                 self.text.append(letter)
@@ -43,16 +43,16 @@ class _Letters:
 
 
 def boxes_of(pages: Sequence[Sequence[PdfWord]], before: str, quote: str, after: str) -> list[list[Box]]:
-    """Return the boxes of a quote on each of some pages that follow each other, one for each of its lines.
+    """Return the boxes of a quote on each of several consecutive pages, one box a line.
 
     Args:
-        pages: The words of each page, in the order in which they are read.
-        before: What stands before the quote in the document's text.
+        pages: The words of each page, in reading order.
+        before: The document's text before the quote.
         quote: The words.
-        after: What stands after them.
+        after: The text after them.
 
     Returns:
-        For each page its boxes, in points; none anywhere if the quote is not found, or not in one place alone.
+        The boxes of each page in points; none at all if the quote is not found in exactly one place.
     """
     letters = _Letters()
     for number, words in enumerate(pages):
@@ -67,12 +67,12 @@ def boxes_of(pages: Sequence[Sequence[PdfWord]], before: str, quote: str, after:
 
 
 def _place(letters: _Letters, before: str, wanted: str, after: str) -> int | None:
-    """Return where the quote begins among the letters; None if that cannot be told."""
+    """Return the index of the quote's first letter; None if the quote is missing or ambiguous."""
     text = "".join(letters.text)
-    found = [at for at in _found(text, wanted) if letters.begins[at] and letters.ends[at + len(wanted) - 1]]
+    found = [at for at in _occurrences(text, wanted) if letters.begins[at] and letters.ends[at + len(wanted) - 1]]
     agreeing = {
-        at: _shared(text[max(at - len(before), 0) : at][::-1], before[::-1])
-        + _shared(text[at + len(wanted) : at + len(wanted) + len(after)], after)
+        at: _shared_length(text[max(at - len(before), 0) : at][::-1], before[::-1])
+        + _shared_length(text[at + len(wanted) : at + len(wanted) + len(after)], after)
         for at in found
     }
     if not agreeing:
@@ -84,15 +84,15 @@ def _place(letters: _Letters, before: str, wanted: str, after: str) -> int | Non
     return best if agreeing[best] >= needed else None
 
 
-def _found(text: str, wanted: str) -> Iterator[int]:
+def _occurrences(text: str, wanted: str) -> Iterator[int]:
     at = text.find(wanted) if wanted else -1
     while at >= 0:
         yield at
         at = text.find(wanted, at + 1)
 
 
-def _shared(one: str, other: str) -> int:
-    """Return how many letters two texts begin with alike."""
+def _shared_length(one: str, other: str) -> int:
+    """Return the length of the common prefix of two texts."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
@@ -101,10 +101,10 @@ def _letters_of(text: str) -> str:
 
 
 def _runs(text: str) -> Iterator[str]:
-    """Yield the runs of letters and digits of a text, in the form that two spellings of the same letters share."""
+    """Yield the runs of letters and digits of a text, normalised to one spelling."""
     run = ""
     for letter in unicodedata.normalize("NFKD", text).casefold():
-        # Marks above and below a letter may be drawn as letters of their own, or be lost; a soft hyphen is no end.
+        # Combining marks may be drawn as separate letters or be lost; a soft hyphen does not end a run.
         if letter.isalnum():
             run += letter
         elif unicodedata.category(letter) not in ("Mn", "Mc", "Cf") and run:

@@ -1,6 +1,6 @@
-"""Each request gets an id, which it may bring and is sent back, and a line in the log.
+"""Gives each request an id, unless it brings one, and a line in the log.
 
-A request is named by the pattern of its path and not by the path: what stands in an address can be a name, or words.
+The line names the pattern of the path, because the path itself may hold names or words of people.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from anabranch_server.log_lines import log_ids, set_log_ids
 
 log = logging.getLogger("anabranch.server.requests")
 
-# FastAPI makes the spans and metrics of requests itself. Its records of errors would hold their messages and what was
-# sent; its spans of the single parts of a request say nothing that the steps' own do not.
+# FastAPI records the spans and metrics of requests. Its log records would hold error messages and request bodies; its
+# spans of operations would only repeat those of the steps.
 TELEMETRY = TelemetryConfig(auto_configure=True, logs=False, operation_spans=False)
 
-# Within a server of somebody else, which has set up where spans go: set up twice, each would be sent twice.
+# A LangGraph server has set up its own exporters: a second setup would send each span twice.
 GUEST_TELEMETRY = TelemetryConfig(auto_configure=False, logs=False, operation_spans=False)
 
 HEADER = "X-Request-ID"
 _USABLE = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 QUIET = frozenset({"/ok", "/ready", "/metrics"})
-"""What is asked every few seconds by whatever watches the server, and logged only where it fails."""
+"""Paths that a supervisor polls; they are logged only when they fail."""
 
 
 class RequestLog:
-    """Goes around an application."""
+    """Wraps an application."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Take the application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, and tell how long it took."""
+        """Answer, and log how long it took."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         status, began = 500, time.perf_counter()
-        set_log_ids(request_id=_given(Headers(scope=scope)) or uuid4().hex)
+        set_log_ids(request_id=_usable_id(Headers(scope=scope)) or uuid4().hex)
 
-        async def sending(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -55,7 +55,7 @@ class RequestLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope, receive, send_with_id)
         finally:
             route = getattr(scope.get("route"), "path", None)
             if route not in QUIET or status >= 400:
@@ -64,11 +64,11 @@ class RequestLog:
 
 
 def request_id() -> str:
-    """Return the id of the request that is being answered."""
+    """Return the id of the current request."""
     return log_ids().get("request_id", "")
 
 
-def _given(headers: Headers) -> str | None:
-    """Return the id that a request brings; None for one that is too long, or is none, which no log should repeat."""
+def _usable_id(headers: Headers) -> str | None:
+    """Return the id that a request brings; None if it is missing or unsafe to log."""
     given = headers.get(HEADER, "")
     return given if _USABLE.fullmatch(given) else None

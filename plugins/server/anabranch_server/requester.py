@@ -1,4 +1,4 @@
-"""Who asks: the person of a request, and whether the request comes from where it says."""
+"""Identifies the person who sent a request, and refuses requests from other sites and host names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anabranch.errors import NotAllowedError
 from anabranch.identity.user import LOCAL, UserRole
 from anabranch_server.identity import AUTH_USER, User, identity_of, needs_identity
 
-# RFC 3986, section 3.2, without what no browser sends: a user, and the many ways to write a name.
+# RFC 3986, section 3.2, without user names and escapes, which no browser sends.
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9.-]+))(?::[0-9]{0,5})?")
 
 PEER = "anabranch.peer"
@@ -23,7 +23,7 @@ PEER = "anabranch.peer"
 
 
 class KeepPeer:
-    """Goes around whatever puts the address in `X-Forwarded-For` in place of the connection's own."""
+    """Keeps the address of the connection before another layer replaces it with that in `X-Forwarded-For`."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Take the application."""
@@ -46,14 +46,14 @@ class Requester:
         return LOCAL if self.user is None else self.user.owner
 
     def as_configurable(self) -> dict[str, Any]:
-        """Return what LangGraph is told of who asks."""
+        """Return the user in the form of LangGraph's `configurable`."""
         return {} if self.user is None else {AUTH_USER: self.user}
 
     def require(self, role: UserRole) -> None:
-        """Let through whoever has a role, and everybody where nobody is authenticated.
+        """Require a role, unless the server authenticates nobody.
 
         Raises:
-            NotAllowedError: They have not.
+            NotAllowedError: The user lacks the role.
         """
         if self.user is not None:
             self.user.require(role)
@@ -63,7 +63,7 @@ async def requester(request: Request) -> Requester:
     """Return who sent a request.
 
     Raises:
-        NotAuthenticatedError: Nobody whom the operator's file knows.
+        NotAuthenticatedError: The operator's file does not know the sender.
         NotAllowedError: A page of another site had a browser send it.
     """
     refuse_other_sites(request)
@@ -74,20 +74,20 @@ async def requester(request: Request) -> Requester:
 
 
 async def refuse_other_names(request: Request) -> None:
-    """Refuse what was sent to another name than this machine's own, where nobody has to say who they are.
+    """Refuse requests to a host name other than this machine's own, where nobody has to authenticate.
 
-    A page whose name is made to lead here (DNS rebinding) is of the same site as what it asks for. So applications ask
-    this before every route, also before those that anybody may read.
+    After DNS rebinding a foreign page counts as the same site. So applications check this before every route, public
+    ones included.
 
     Raises:
-        NotAllowedError: It was.
+        NotAllowedError: The request was sent to another name.
     """
     if needs_identity():
         return
     named = _HOST.fullmatch(request.headers.get("host", ""))
     if named is None or not is_own_name((named["v6"] or named["name"]).lower()):
-        msg = "This server is for whoever uses this machine, and was reached by another name."
-        raise NotAllowedError(msg, hint="Use http://127.0.0.1 or http://localhost; for others, set ANABRANCH_AUTH.")
+        msg = "This server answers only requests to 127.0.0.1 or localhost."
+        raise NotAllowedError(msg, hint="Use one of these addresses. To serve others, set ANABRANCH_AUTH.")
 
 
 def is_own_name(host: str) -> bool:
@@ -99,14 +99,14 @@ def is_own_name(host: str) -> bool:
 
 
 def refuse_other_sites(request: Request) -> None:
-    """Refuse what another site's page has a browser send here: on one's own machine nothing else keeps it out."""
+    """Refuse requests that another site's page has a browser send: without authentication nothing else stops them."""
     origin = request.headers.get("origin")
     if origin is not None and (_split(origin).netloc or None) != request.headers.get("host"):
         raise NotAllowedError("This request was sent by a page of another site.", hint="Use the page of this server.")
 
 
 def _split(address: str) -> SplitResult:
-    """Return the parts of an address; of one that is none, empty ones."""
+    """Return the parts of an address; all are empty where it is invalid."""
     try:
         return urlsplit(address)
     except ValueError:

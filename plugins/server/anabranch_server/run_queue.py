@@ -1,8 +1,7 @@
-"""Runs of a server: what was asked, how far it is, and which worker has it.
+"""The queue of runs: their requests, their progress, and which worker holds them.
 
-A worker holds a run by a lease and extends it while the run goes on. When a worker is killed its leases end, and
-whichever worker looks next takes the run over. To claim is one conditional update, which both databases do alike: of
-two workers that try, one changes a row.
+A worker holds a run by a lease and extends it while the run goes on. When a worker is killed its leases expire, and
+another worker takes the run over. A claim is one conditional update, so of two workers only one succeeds.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ RunStatus = Literal["pending", "running", "success", "error", "interrupted"]
 UNFINISHED: tuple[RunStatus, ...] = ("pending", "running")
 
 LEASE = 20.0
-"""Seconds after which a run whose worker is silent is another one's."""
+"""Seconds after which another worker may take over a run whose worker is silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +31,19 @@ class RunRecord:
 
     Attributes:
         run_id: Its id.
-        thread_id: Of its thread, None for a run without one.
-        owner: Whose it is.
-        user: Who asked, as a `User` is written as JSON; None where nobody is authenticated.
-        request: What was asked, as it came.
-        status: How far it is.
-        created_at: When it was asked.
+        thread_id: Its thread; None for a run without one.
+        owner: Name of its owner.
+        user: The `User` as JSON; None where nobody has to authenticate.
+        request: The request, unchanged.
+        status: Its status.
+        created_at: When it was accepted.
         updated_at: When its status last changed.
-        attempt: How many times a worker took it.
-        reached: The last of its checkpoints when it was taken over; empty where it had none.
-        tries: How many times it was begun from there, and its worker did not end it.
-        worked: For how many seconds workers had it, the present one not counted.
-        cancelled: Whether it was told to stop.
-        result: What it left: `values` or `error`.
+        attempt: How often a worker claimed it.
+        reached: Its last checkpoint when it was taken over; empty where it had none.
+        tries: How often it was begun from there without an end.
+        worked: Seconds of work, without those of the present worker.
+        cancelled: Whether it is to stop.
+        result: Its `values` or `error`.
     """
 
     run_id: str
@@ -64,7 +63,7 @@ class RunRecord:
 
     @property
     def state_id(self) -> str:
-        """Return the id that its checkpoints are kept under."""
+        """Return the thread id of its checkpoints."""
         return self.thread_id or self.run_id
 
 
@@ -72,13 +71,13 @@ class RunQueue:
     """The runs of all owners and workers."""
 
     def __init__(self, engine: AsyncEngine) -> None:
-        """Take the database they are in."""
+        """Take the database."""
         self._engine = engine
 
     async def add(
         self, owner: str, request: Mapping[str, Any], *, thread_id: str | None, user: Mapping[str, Any] | None
     ) -> RunRecord:
-        """Accept a run: from now on it is in the database, and will be worked on."""
+        """Add a run to the queue."""
         run_id, time = str(uuid4()), now()
         row = {
             "run_id": run_id,
@@ -101,14 +100,14 @@ class RunQueue:
         return _record_of({**row, "result": None})
 
     async def get(self, run_id: str, owner: str | None = None) -> RunRecord | None:
-        """Return a run; with `owner`, only one of theirs."""
-        of = [runs.c.run_id == run_id] + ([runs.c.owner == owner] if owner is not None else [])
+        """Return a run; with `owner`, only a run of that owner."""
+        conditions = [runs.c.run_id == run_id] + ([runs.c.owner == owner] if owner is not None else [])
         async with self._engine.connect() as connection:
-            row = (await connection.execute(select(runs).where(*of))).mappings().first()
+            row = (await connection.execute(select(runs).where(*conditions))).mappings().first()
         return _record_of(row) if row is not None else None
 
-    async def of_thread(self, owner: str, thread_id: str, limit: int = 10) -> Sequence[RunRecord]:
-        """Return the runs of a thread, the last one first, without their results and what was asked but the graph."""
+    async def list_of_thread(self, owner: str, thread_id: str, limit: int = 10) -> Sequence[RunRecord]:
+        """Return the runs of a thread, the last one first; of the request they hold only the graph, and no result."""
         bare = [each for each in runs.columns if each.name not in ("request", "result", "user")]
         query = (
             select(*bare, runs.c.request["assistant_id"].as_string().label("assistant_id"))
@@ -121,26 +120,26 @@ class RunQueue:
             given = [{**row, "request": {"assistant_id": row["assistant_id"]}} for row in rows]
         return [_record_of({**each, "result": None, "user": None}) for each in given]
 
-    async def unfinished(self, thread_ids: Collection[str]) -> set[str]:
-        """Return which of these threads have a run that has not ended."""
+    async def find_unfinished(self, thread_ids: Collection[str]) -> set[str]:
+        """Return those of the threads that have an unfinished run."""
         query = select(runs.c.thread_id).where(runs.c.thread_id.in_(thread_ids), runs.c.status.in_(UNFINISHED))
         async with self._engine.connect() as connection:
             return {row.thread_id for row in await connection.execute(query)}
 
-    async def waiting(self) -> int:
-        """Return how many runs nobody works on yet."""
+    async def count_waiting(self) -> int:
+        """Return how many runs no worker has claimed yet."""
         query = select(func.count()).select_from(runs).where(runs.c.status == "pending")
         async with self._engine.connect() as connection:
             return int((await connection.execute(query)).scalar_one())
 
-    async def claim(self, worker: str, most: int, *, besides: Collection[str] = ()) -> Sequence[RunRecord]:
-        """Take over runs that nobody works on, the oldest first, at most one of a thread.
+    async def claim(self, worker: str, most: int, *, excluded: Collection[str] = ()) -> Sequence[RunRecord]:
+        """Claim runs that no worker holds, the oldest first, at most one of a thread.
 
-        Not those in `besides`, which this worker has: a machine that slept wakes with leases that have ended.
+        `excluded` are the worker's own: after a machine slept, their leases have expired.
         """
         time = now()
         due = or_(runs.c.status == "pending", and_(runs.c.status == "running", runs.c.leased_until < time))
-        # A thread's runs go one after the other: the next one begins with the state that the one before it left.
+        # A thread's runs go one after the other, because each begins with the state of the one before.
         before = runs.alias("before")
         is_first = ~(
             select(before.c.run_id)
@@ -156,7 +155,7 @@ class RunQueue:
         )
         query = (
             select(runs)
-            .where(due, is_first, runs.c.run_id.not_in(list(besides)))
+            .where(due, is_first, runs.c.run_id.not_in(list(excluded)))
             .order_by(runs.c.created_at)
             .limit(most)
         )
@@ -167,7 +166,7 @@ class RunQueue:
             taken = replace(each, status="running", attempt=each.attempt + 1, tries=each.tries + 1)
             begun = {"attempt": taken.attempt, "tries": taken.tries}
             values = {"status": "running", "worker": worker, "leased_until": time + LEASE, **begun}
-            # Its worker was killed before it stopped it: nobody wants it to go on.
+            # The run was cancelled, but its worker was killed before it stopped the run.
             if each.cancelled:
                 values = {"status": "interrupted", "updated_at": time}
             async with self._engine.begin() as connection:
@@ -178,18 +177,20 @@ class RunQueue:
         return claimed
 
     async def extend(self, worker: str, run_ids: Collection[str]) -> set[str]:
-        """Hold on to those runs that this worker works on; return which of them it may go on with.
+        """Extend the leases of a worker's runs; return those that it may go on with.
 
-        Not with those that were told to stop, or that another worker took over because this one had been silent.
+        That leaves out cancelled runs, and those that another worker took over because this one was silent.
         """
         mine = (runs.c.run_id.in_(list(run_ids)), runs.c.worker == worker, runs.c.status == "running")
         async with self._engine.begin() as connection:
-            await connection.execute(update(runs).where(*mine).values(leased_until=now() + LEASE, worked=_worked()))
+            await connection.execute(
+                update(runs).where(*mine).values(leased_until=now() + LEASE, worked=_work_seconds())
+            )
             rows = await connection.execute(select(runs.c.run_id).where(*mine, runs.c.cancelled == 0))
             return {row.run_id for row in rows}
 
-    async def got_on(self, record: RunRecord, reached: str) -> RunRecord:
-        """Note where a run that was taken over goes on from: what it had reached before is not begun again."""
+    async def record_progress(self, record: RunRecord, reached: str) -> RunRecord:
+        """Store the checkpoint from which a run goes on; if it is a new one, the tries start again at 1."""
         if reached == record.reached:
             return record
         async with self._engine.begin() as connection:
@@ -203,21 +204,21 @@ class RunQueue:
         worker: str,
         status: RunStatus,
         result: Mapping[str, Any] | None = None,
-        said: Sequence[Mapping[str, Any]] = (),
+        last_events: Sequence[Mapping[str, Any]] = (),
         *,
-        spoken: int = 0,
+        size: int = 0,
     ) -> bool:
-        """Note how a run ended, and its last events; False where another worker took it over, whose word counts.
+        """Store the end of a run and its last events; return False where another worker has taken it over.
 
         Args:
             record: The run.
-            worker: Who had it.
-            status: How it ended.
-            result: What it left.
-            said: Its last events.
-            spoken: Bytes of all its events.
+            worker: The worker that held it.
+            status: Its final status.
+            result: Its `values` or `error`.
+            last_events: Those that are not in the database yet.
+            size: Bytes of all its events.
         """
-        kept = runs.c.kept + spoken + (len(as_json(result)) if result else 0)
+        kept = runs.c.kept + size + (len(as_json(result)) if result else 0)
         async with self._engine.begin() as connection:
             done = await connection.execute(
                 update(runs)
@@ -230,24 +231,24 @@ class RunQueue:
                     kept=kept,
                 )
             )
-            if done.rowcount and said:
-                await connection.execute(insert(events), [dict(each) for each in said])
+            if done.rowcount and last_events:
+                await connection.execute(insert(events), [dict(each) for each in last_events])
         return done.rowcount > 0
 
     async def release(self) -> None:
-        """Let go of all runs, which workers that are no more had: whoever looks next goes on with them."""
+        """Release all runs, so that other workers can claim them: their workers no longer exist."""
         async with self._engine.begin() as connection:
             await connection.execute(update(runs).where(runs.c.status == "running").values(leased_until=0.0))
 
     async def hand_over(self, worker: str) -> None:
-        """Let go of the runs of a worker that stops in good order: none of them ended it, so this was no try."""
+        """Release the runs of a worker that stops; the interrupted try does not count."""
         mine = (runs.c.status == "running", runs.c.worker == worker)
-        values = {"leased_until": 0.0, "worked": _worked(), "tries": runs.c.tries - 1}
+        values = {"leased_until": 0.0, "worked": _work_seconds(), "tries": runs.c.tries - 1}
         async with self._engine.begin() as connection:
             await connection.execute(update(runs).where(*mine).values(**values))
 
     async def cancel(self, record: RunRecord) -> None:
-        """Tell a run to stop: at once where nobody works on it yet."""
+        """Cancel a run; one that no worker has claimed ends at once."""
         async with self._engine.begin() as connection:
             await connection.execute(update(runs).where(runs.c.run_id == record.run_id).values(cancelled=1))
             await connection.execute(
@@ -257,13 +258,13 @@ class RunQueue:
             )
 
     async def remove_ended(self, before: float) -> None:
-        """Forget the runs that ended before a time, with what they said; the threads keep their state."""
+        """Delete the runs that ended before a time, with their events; the threads keep their state."""
         async with self._engine.begin() as connection:
             await connection.execute(delete(runs).where(~runs.c.status.in_(UNFINISHED), runs.c.updated_at < before))
 
 
-def _worked() -> Any:  # noqa: ANN401  # an expression of SQLAlchemy
-    """Return how long a run was worked on, with the time since its lease was extended."""
+def _work_seconds() -> Any:  # noqa: ANN401  # an expression of SQLAlchemy
+    """Return the seconds of work on a run, with the time since its lease was extended."""
     return runs.c.worked + (now() + LEASE - runs.c.leased_until)
 
 

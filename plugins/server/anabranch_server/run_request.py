@@ -1,4 +1,4 @@
-"""What a caller asks of a run, as LangGraph's clients send it."""
+"""The request for a run, as LangGraph's clients send it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anabranch_server.request_values import (
     MAX_RUN_CHARS,
     CheckpointId,
     JsonObject,
-    messages_of,
+    read_messages,
     refuse_unsupported,
 )
 
@@ -31,7 +31,7 @@ MODES: Mapping[str, StreamMode] = {
 }
 
 MOST_AT_ONCE = 64
-"""Model calls at once that a caller may ask for."""
+"""The most concurrent model calls that a caller may ask for."""
 
 SUPPORTED: Mapping[str, Sequence[object]] = {
     "interrupt_before": (),
@@ -41,22 +41,22 @@ SUPPORTED: Mapping[str, Sequence[object]] = {
     "multitask_strategy": ("enqueue",),
     "on_completion": ("delete",),
 }
-"""What a run can be asked for by LangGraph's SDK, with the values that change nothing here."""
+"""Fields of LangGraph's SDK that this server does not support, with the values that it accepts."""
 
 
 class RunRequest(BaseModel):
-    """The body of a request for a run; what is not named here is left alone.
+    """The body of a request for a run; unknown fields are ignored.
 
     Attributes:
         assistant_id: Name of the graph.
         input: The question, or messages that end with one; filters.
         command: `{"resume": ...}`, for a run that waits for a person.
         context: Settings.
-        config: Of LangGraph's, `max_concurrency`; the rest is the server's.
+        config: LangGraph's; only `max_concurrency` counts.
         stream_mode: What to stream.
-        stream_subgraphs: Whether to stream what the search says inside, too.
-        checkpoint_id: Where to go on from, in place of the thread's end.
-        on_disconnect: What becomes of the run when nobody reads any more.
+        stream_subgraphs: Whether to stream the events of the search graph, too.
+        checkpoint_id: The checkpoint to go on from, instead of the thread's last one.
+        on_disconnect: Whether the run is cancelled when its client disconnects.
     """
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
@@ -81,25 +81,25 @@ class RunRequest(BaseModel):
 
     @field_validator("command")
     @classmethod
-    def _resumes(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _resume_only(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         if value is not None and ("resume" not in value or any(value.get(name) for name in ("goto", "update"))):
-            msg = "this server resumes, and nothing else"
+            msg = "this server supports only `resume`"
             raise ValueError(msg)
         return value
 
     @field_validator("stream_mode", mode="before")
     @classmethod
-    def _several(cls, value: object) -> object:
+    def _as_tuple(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
 
     @field_validator("context", "config", "metadata", mode="before")
     @classmethod
-    def _absent(cls, value: object) -> object:
+    def _as_object(cls, value: object) -> object:
         return {} if value is None else value
 
     @field_validator("stream_mode")
     @classmethod
-    def _known(cls, value: Sequence[str]) -> Sequence[str]:
+    def _known_modes(cls, value: Sequence[str]) -> Sequence[str]:
         unknown = [mode for mode in value if mode not in MODES]
         if unknown:
             msg = f"stream_mode may be {', '.join(MODES)}"
@@ -107,59 +107,57 @@ class RunRequest(BaseModel):
         return value
 
     def check(self, graphs: Sequence[str]) -> None:
-        """See that it can be begun at all.
-
-        What its settings are worth the graph says, as on every server: it is the run that fails.
+        """Check that the run can begin; the graph itself checks its settings, and fails the run.
 
         Raises:
-            SettingsError: There is no such graph, nothing to do, or something that no thread can take in.
+            SettingsError: The graph is unknown, the input is missing or too long, or a message is invalid.
         """
         if self.assistant_id not in graphs:
             msg = f"There is no assistant {self.assistant_id!r}."
             raise SettingsError(msg, hint=f"There is {' and '.join(graphs)}.")
         if self.input is None and self.command is None and self.checkpoint_id is None:
-            raise SettingsError("There is nothing to do.", hint='Give input={"question": "..."}.')
+            raise SettingsError("The run has no input, command or checkpoint.", hint='Give input={"question": "..."}.')
         if self.input is not None and "messages" in self.input:
-            messages_of(self.input["messages"])
+            read_messages(self.input["messages"])
         if len(as_json(self.model_dump())) > MAX_RUN_CHARS:
-            msg = f"A run is asked at most {MAX_RUN_CHARS:,} characters, with its settings and all else."
+            msg = f"The request for a run may have at most {MAX_RUN_CHARS:,} characters, settings included."
             raise SettingsError(msg, hint="Put long material into the corpus instead.")
 
-    def given(self) -> dict[str, Any] | Command[Any] | None:
-        """Return what the graph is given: an input, a command, or None to go on from a checkpoint."""
+    def graph_input(self) -> dict[str, Any] | Command[Any] | None:
+        """Return the graph's input, a command, or None to go on from a checkpoint."""
         if self.command is not None:
             return Command(resume=self.command.get("resume"))
         return self.input
 
-    def context_given(self) -> Context:
+    def graph_context(self) -> Context:
         """Return the settings of this call.
 
         Raises:
-            SettingsError: A name is no setting, or a value is out of bounds.
+            SettingsError: A setting is unknown, or a value is out of bounds.
         """
         return Context(**self.context)
 
     @property
     def max_concurrency(self) -> int:
-        """Model calls at once within one step."""
-        given = self.config.get("max_concurrency")
-        return min(given, MOST_AT_ONCE) if isinstance(given, int) and given > 0 else MAX_CONCURRENCY
+        """The most concurrent model calls of one step."""
+        most = self.config.get("max_concurrency")
+        return min(most, MOST_AT_ONCE) if isinstance(most, int) and most > 0 else MAX_CONCURRENCY
 
     def modes(self) -> list[StreamMode]:
-        """Return LangGraph's own modes: those that were asked for, and what the end is known by."""
+        """Return LangGraph's names of the modes: those requested, and `values`, which tells how the run ended."""
         return [*dict.fromkeys([*(MODES[mode] for mode in self.stream_mode), "values"])]
 
     @property
     def has_whole_messages(self) -> bool:
-        """Whether a message comes whole with each piece: as on LangGraph's servers, not where both are asked for."""
+        """Whether each event holds the message so far, which LangGraph's servers do unless asked for tuples."""
         return "messages" in self.stream_mode and "messages-tuple" not in self.stream_mode
 
     def event_name(self, mode: str, place: Sequence[str]) -> str | None:
-        """Return the name of an event in the stream; None for what was not asked for.
+        """Return the name of an event in the stream; None where it was not requested.
 
         Args:
-            mode: LangGraph's own.
-            place: Of the subgraph that it comes from; empty for the outer one.
+            mode: LangGraph's name of the mode.
+            place: Path of the subgraph that it comes from; empty for the outer graph.
         """
         asked = {MODES[each] for each in self.stream_mode}
         # The words of an answer are the answer's wherever they are written.

@@ -1,4 +1,4 @@
-"""What a run goes on from when a worker takes it over, and when it is given up."""
+"""Resumes a run that a worker takes over, or gives it up."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from anabranch_server.run_queue import RunRecord
 from anabranch_server.run_request import RunRequest
 
 ATTEMPTS = 5
-"""Times that a run is begun from one place: one that ends its process would end every process, one after the other."""
+"""Tries from one checkpoint, after which a run is given up: it may be what kills its processes."""
 
 WORKED = 2 * 3600.0
-"""Seconds of work after which a run whose worker is gone is not taken over: it would hold up every server in turn."""
+"""Seconds of work after which a run is not taken over again: it would block every server in turn."""
 
 
 def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> RunnableConfig:
-    """Return what LangGraph is told of a run: its thread, who asks, and its id, by which its checkpoints are known.
+    """Return LangGraph's config of a run: its thread, its user, and its id.
 
     Args:
         record: The run.
-        request: What was asked.
+        request: Its request.
         has_begun: Whether it goes on from its own last checkpoint.
     """
     configurable: dict[str, Any] = {"thread_id": record.state_id}
@@ -34,7 +34,7 @@ def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> Run
         configurable[AUTH_USER] = User.model_validate(record.user)
     return RunnableConfig(
         configurable=configurable,
-        # By its id, a worker that takes the run over knows the checkpoints that are this run's.
+        # The id tells a worker that takes the run over which checkpoints are this run's.
         metadata={"run_id": record.run_id},
         run_name=request.assistant_id,
         max_concurrency=request.max_concurrency,
@@ -42,28 +42,28 @@ def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> Run
 
 
 def refuse_hopeless(record: RunRecord) -> None:
-    """Give a run up that was taken over often, and got no further, or that has had much time.
+    """Give up a run that was taken over often without progress, or that has had too much time.
 
     Raises:
-        OperationError: It is such a one.
+        OperationError: The run is given up.
     """
-    told = ""
+    reason = ""
     if record.tries > ATTEMPTS:
-        told = f"was begun {ATTEMPTS} times at the same step, and each time the server ended before the step did"
+        reason = f"was begun {ATTEMPTS} times at the same step, and each time the server ended before the step did"
     elif record.worked > WORKED:
-        told = f"was worked on for {record.worked / 60:.0f} minutes, and each time the server ended before it did"
-    if told:
-        raise OperationError(f"This run {told}.", hint="Ask something that needs less, or see the server's log.")
+        reason = f"was worked on for {record.worked / 60:.0f} minutes, and each time the server ended before it did"
+    if reason:
+        raise OperationError(f"This run {reason}.", hint="Ask a simpler question, or see the server's log.")
 
 
-def reached(snapshot: StateSnapshot) -> str:
-    """Return the id of the last checkpoint, also of a step that is a graph itself, and how many steps ended since."""
-    inner = [reached(task.state) for task in snapshot.tasks if isinstance(task.state, StateSnapshot)]
+def last_checkpoint(snapshot: StateSnapshot) -> str:
+    """Return the id of the last checkpoint, subgraphs included, and the number of steps that ended since."""
+    inner = [last_checkpoint(task.state) for task in snapshot.tasks if isinstance(task.state, StateSnapshot)]
     ended = sum(task.result is not None for task in snapshot.tasks)
     # Ids are in the order of time.
     return max([f"{snapshot.config.get('configurable', {}).get('checkpoint_id', '')}+{ended}", *inner])
 
 
-def is_of(snapshot: StateSnapshot, record: RunRecord) -> bool:
-    """Tell whether a thread's last checkpoint is this run's: then it goes on from there, and is not begun again."""
+def belongs_to(snapshot: StateSnapshot, record: RunRecord) -> bool:
+    """Tell whether a thread's last checkpoint is this run's, which then goes on from there."""
     return (snapshot.metadata or {}).get("run_id") == record.run_id

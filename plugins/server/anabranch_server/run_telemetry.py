@@ -1,4 +1,4 @@
-"""Metrics and log lines of a server's runs, and the ids that a run takes with it from its request to its worker."""
+"""Metrics and log lines of runs, and the ids that a run carries from its request to its worker."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _first_word = _meter.create_histogram(
 )
 
 
-def accepted(graph: str) -> dict[str, str]:
-    """Count a run that is accepted; return where it comes from, for whichever worker takes it."""
+def count_accepted(graph: str) -> dict[str, str]:
+    """Count an accepted run; return the ids of its request, which its worker logs."""
     _accepted.add(1, {"gen_ai.workflow.name": graph})
     origin = {name: value for name, value in log_ids().items() if name == "request_id"}
     propagate.inject(origin)
@@ -47,41 +47,46 @@ def accepted(graph: str) -> dict[str, str]:
 
 
 def set_waiting(number: int) -> None:
-    """Say how many runs wait."""
+    """Set the number of waiting runs."""
     _waiting.set(number)
 
 
 class RunTelemetry:
-    """Follows one run of this process, in a task of its own, from its first step to its end."""
+    """Measures one run of this process, in the task of the run."""
 
     def __init__(self, record: RunRecord) -> None:
-        """Begin: what this task logs has the run's ids, and its spans hang below those of its request."""
+        """Begin: add the run's ids to this task's log lines, and make its spans children of the request's."""
         origin = record.request.get("origin") or {}
         set_log_ids(request_id=origin.get("request_id"), run_id=record.run_id, thread_id=record.thread_id)
         context.attach(propagate.extract(origin))
         self._record = record
-        self._of = {"gen_ai.workflow.name": str(record.request.get("assistant_id"))}
+        self._attributes = {"gen_ai.workflow.name": str(record.request.get("assistant_id"))}
         self._began = time.perf_counter()
-        self._has_said = False
-        _running.add(1, self._of)
-        # Begun again after a kill, it waited for the end of a lease, which says nothing of how busy the server is.
+        self._has_output = False
+        _running.add(1, self._attributes)
+        # A run that begins again after a kill has waited for a lease, which says nothing about the load.
         if record.attempt == 1:
-            _wait.record(now() - record.created_at, self._of)
+            _wait.record(now() - record.created_at, self._attributes)
 
-    def said(self, mode: str) -> None:
-        """Note that the graph gave something out."""
-        if mode == "messages" and not self._has_said:
-            self._has_said = True
-            _first_word.record(now() - self._record.created_at, self._of)
+    def note_output(self, mode: str) -> None:
+        """Note an output of the graph."""
+        if mode == "messages" and not self._has_output:
+            self._has_output = True
+            _first_word.record(now() - self._record.created_at, self._attributes)
 
-    def ended(self, status: str, result: Mapping[str, Any] | None) -> None:
-        """Note how the run came out."""
+    def note_end(self, status: str, result: Mapping[str, Any] | None) -> None:
+        """Note the end of the run."""
         error = ((result or {}).get("error") or {}).get("error")
-        _ended.add(1, {**self._of, "anabranch.run.status": status, **({"error.type": error} if error else {})})
+        _ended.add(1, {**self._attributes, "anabranch.run.status": status, **({"error.type": error} if error else {})})
         seconds = round(time.perf_counter() - self._began, 4)
-        extra = {"graph": self._of["gen_ai.workflow.name"], "status": status, "seconds": seconds, "error": error}
+        extra = {
+            "graph": self._attributes["gen_ai.workflow.name"],
+            "status": status,
+            "seconds": seconds,
+            "error": error,
+        }
         log.info("run", extra={**extra, "attempt": self._record.attempt})
 
     def close(self) -> None:
-        """Stop following it, whether it ended or was left to another worker."""
-        _running.add(-1, self._of)
+        """Stop measuring, also where the run is left to another worker."""
+        _running.add(-1, self._attributes)

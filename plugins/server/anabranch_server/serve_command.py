@@ -24,7 +24,7 @@ def serve(
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Which port; 0 for any that is free.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Which port; 0 for any free one.")] = PORT,
     data: Annotated[
         str | None,
         typer.Option(
@@ -41,8 +41,7 @@ def serve(
 ) -> None:
     """Serve questions, conversations and LangGraph's own API over HTTP.
 
-    On 127.0.0.1 it is for whoever uses this machine. Before others can reach it, name the file that says who they are
-    in ANABRANCH_AUTH.
+    On 127.0.0.1 only this machine reaches it. Before others can, set ANABRANCH_AUTH to the file that says who may ask.
 
     [bold]Examples:[/]
 
@@ -68,63 +67,63 @@ def serve(
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url}
     set_variables({name: value for name, value in given.items() if value is not None})
-    # The settings are looked at as the operator; what is asked later is asked by whoever asks.
+    # The settings are checked as the operator; later requests run as their callers.
     with as_operator():
         context = context_of([])
     if not needs_identity() and not is_own_name(host):
-        msg = f"Whoever reaches {host} could read every document, because nobody is asked who they are."
-        raise SettingsError(msg, hint="Name the file that says who may ask in ANABRANCH_AUTH, or listen on 127.0.0.1.")
+        msg = f"Anybody who reaches {host} could read every document, because nobody has to authenticate."
+        raise SettingsError(msg, hint="Set ANABRANCH_AUTH to the file that says who may ask, or listen on 127.0.0.1.")
     if needs_identity():
-        load_authenticators()  # what is wrong with the file is said here in a line, and not from within the server
+        load_authenticators()  # so that an error in the file is one line, and not a traceback of the server
     form = log_format or environment().get("log_format") or "text"
     set_log_format(form)
     gather_metrics()
-    place = data or operator().data or _beside(context.corpus)
+    place = data or operator().data or _default_data(context.corpus)
     if not is_postgres(place):
-        # The ingest graph has to know it, too: what people asked is no document.
+        # The ingest graph needs it, too, so that it does not ingest conversations.
         set_variables({"data": place})
-    listener = _listening(host, port)
+    listener = _listen(host, port)
     address = f"http://{host}:{listener.getsockname()[1]}"
     if form == "json":
         logging.getLogger("anabranch.server").info("Serving %s at %s", context.corpus, address)
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
     app = create_app(place, concurrent=concurrent)
-    GracefulServer(app, ahead=partial(warm_start, context)).run(sockets=[listener])
+    GracefulServer(app, on_start=partial(warm_start, context)).run(sockets=[listener])
 
 
-def _beside(corpus: str) -> str:
-    """Return the place for the data of a server whose operator named none: beside the corpus, as threads are.
+def _default_data(corpus: str) -> str:
+    """Return the default place for the server's data: beside the corpus.
 
     Raises:
-        SettingsError: There is a corpus for each tenant, or none on this machine.
+        SettingsError: Each tenant has a corpus, or the corpus is not on this machine.
     """
     from anabranch.identity.user import TENANT
     from anabranch.store.corpus_address import scheme_of
 
     if TENANT in corpus or scheme_of(corpus) == "s3":
-        msg = f"Where conversations are kept cannot be told from {corpus}."
-        raise SettingsError(msg, hint="Name a folder or a database: --data.")
+        msg = f"There is no default place for the conversations of {corpus}."
+        raise SettingsError(msg, hint="Name a folder or a database with --data.")
     return f"{corpus.rstrip('/')}.server"
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Listen before anything is loaded, so that a port that is taken is said at once.
+def _listen(host: str, port: int) -> socket.socket:
+    """Listen before anything is loaded, so that a port in use is reported at once.
 
     Raises:
-        SettingsError: It is taken, or there is no such address here.
+        SettingsError: The port is in use, or this machine has no such address.
     """
-    # Names and addresses of IPv4 have no colon.
+    # Only IPv6 addresses have a colon.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
-    # Without it a port that a server has just left cannot be taken for a minute (TIME_WAIT).
+    # Without it the port stays unusable for a minute after a server has stopped (TIME_WAIT).
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        # Whoever comes before everything is loaded waits, and is not turned away.
+        # Early connections wait until everything is loaded, and are not refused.
         listener.listen()
     except OSError as error:
         listener.close()
         msg = f"The server cannot listen on {host}, port {port}: {error.strerror}."
-        raise SettingsError(msg, hint="Choose another one: --port 8301; --port 0 takes any that is free.") from error
+        raise SettingsError(msg, hint="Choose another port with --port 8301, or any free one with --port 0.") from error
     return listener

@@ -1,4 +1,4 @@
-"""A thread's checkpoints as JSON, a few at a time: a thread may hold thousands of large ones."""
+"""Reads a thread's checkpoints as JSON, a few at a time, because there may be thousands of large ones."""
 
 from __future__ import annotations
 
@@ -14,28 +14,33 @@ from anabranch_server.services import Services
 from anabranch_server.thread_json import state_json
 
 AT_ONCE = 4
-"""Checkpoints that are in memory at the same time."""
+"""Checkpoints in memory at the same time."""
 
 
-async def history_of(
-    of: Services, config: RunnableConfig, *, limit: int, about: Mapping[str, Any] | None, before: RunnableConfig | None
+async def read_history(
+    services: Services,
+    config: RunnableConfig,
+    *,
+    limit: int,
+    metadata: Mapping[str, Any] | None,
+    before: RunnableConfig | None,
 ) -> str:
-    """Return checkpoints as a JSON list, the last one first: as many as a reply may hold, and one at least.
+    """Return checkpoints as a JSON list, the last one first: as many as fit a reply, and at least one.
 
     Args:
-        of: Has the graph whose state it is.
+        services: Their graph `answer` holds the state.
         config: Names the thread, and perhaps one checkpoint.
-        limit: How many at most.
-        about: Only those whose metadata have these fields.
+        limit: Most checkpoints.
+        metadata: Only those whose metadata have these fields.
         before: Only those before this checkpoint.
     """
     found: list[str] = []
     size = 0
     while len(found) < limit:
         most = min(AT_ONCE, limit - len(found))
-        states = of.answer.aget_state_history(config, limit=most, filter=dict(about or {}), before=before)
+        states = services.answer.aget_state_history(config, limit=most, filter=dict(metadata or {}), before=before)
         page = [each async for each in states]
-        for written in await asyncio.to_thread(_written, page):
+        for written in await asyncio.to_thread(_write_states, page):
             size += len(written)
             if found and size > MAX_REPLY:
                 return _list(found)
@@ -46,7 +51,7 @@ async def history_of(
     return _list(found)
 
 
-def _written(page: Sequence[StateSnapshot]) -> Sequence[str]:
+def _write_states(page: Sequence[StateSnapshot]) -> Sequence[str]:
     return [as_json(state_json(each)) for each in page]
 
 

@@ -1,4 +1,4 @@
-"""How large a thread's state may be: each of its checkpoints holds all of it again."""
+"""Limits the size of a thread's state, because each checkpoint holds a copy."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from anabranch.errors import ThreadStateError
 from anabranch_server.json_values import as_json
 
 MAX_STATE = 4 << 20
-"""Characters of it as JSON: a hundred times what a long conversation makes of it."""
+"""Most characters as JSON: a hundred times the state of a long conversation."""
 
 
 async def refuse_large(values: Mapping[str, Any], added: Mapping[str, Any] | None = None) -> None:
-    """Refuse to write into a thread that holds much already.
+    """Refuse to make a thread's state too large.
 
     Args:
-        values: What it holds.
-        added: What is going to be written.
+        values: Its present state.
+        added: Values to be written.
 
     Raises:
-        ThreadStateError: It would be too much.
+        ThreadStateError: The state would be too large.
     """
-    # In a thread: to write this much as JSON takes tens of milliseconds.
+    # In a thread, because writing this much JSON takes tens of milliseconds.
     size = await asyncio.to_thread(lambda: sum(len(as_json(each)) for each in (values, added or {})))
     if size > MAX_STATE:
         msg = f"A thread holds at most {MAX_STATE >> 20} MB, and this one would hold {size / (1 << 20):.1f} MB."

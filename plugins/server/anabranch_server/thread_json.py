@@ -44,12 +44,12 @@ def state_json(snapshot: StateSnapshot) -> dict[str, Any]:
 
 
 def interrupts_json(found: Sequence[Interrupt]) -> list[dict[str, Any]]:
-    """Return what a run waits for."""
+    """Return the interrupts that a run waits for."""
     return [{"value": each.value, "id": each.id} for each in found]
 
 
 def checkpoint_json(config: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the place of a checkpoint."""
+    """Return the ids of a checkpoint."""
     if config is None:
         return None
     configurable = config.get("configurable", {})
@@ -57,5 +57,5 @@ def checkpoint_json(config: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def iso(time: float) -> str:
-    """Return a time as ISO 8601 has it, in UTC."""
+    """Return a time in ISO 8601, in UTC."""
     return datetime.fromtimestamp(time, UTC).isoformat()

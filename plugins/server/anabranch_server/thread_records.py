@@ -1,6 +1,6 @@
-"""Threads of a server: whose they are, what they are called, and when they were last used.
+"""Threads of a server: their owners, metadata and times.
 
-What was said in them is the graph's own state, in its checkpoints.
+Their messages are in the graph's checkpoints.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from anabranch_server.database import now, runs, threads
 from anabranch_server.json_values import MAX_REPLY, as_json
 
 MAX_THREADS = 1_000
-"""Threads that one search returns at most."""
+"""Most threads that a search returns."""
 
 AT_ONCE = 50
-"""Rows that are read at once: their metadata may be long."""
+"""Rows read at a time, because their metadata may be long."""
 
 MAX_ID = 100
 MAX_METADATA = 50
-"""Fields of a thread's metadata."""
+"""Most fields of a thread's metadata."""
 
 MAX_METADATA_CHARS = 65_536
-"""Of a thread's metadata as JSON: a list of threads has those of each."""
+"""Most characters of a thread's metadata as JSON; a list of threads holds those of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class ThreadRecord:
 
 
 def refuse_large_metadata(metadata: Mapping[str, Any]) -> None:
-    """Refuse metadata that a thread cannot have.
+    """Refuse metadata that are too large.
 
     Raises:
-        SettingsError: They are too many, or too long.
+        SettingsError: There are too many fields or characters.
     """
     if len(metadata) > MAX_METADATA or len(as_json(metadata)) > MAX_METADATA_CHARS:
         msg = f"A thread's metadata have at most {MAX_METADATA} fields and {MAX_METADATA_CHARS:,} characters as JSON."
@@ -55,15 +55,15 @@ def refuse_large_metadata(metadata: Mapping[str, Any]) -> None:
 
 
 def _is_id(thread_id: str) -> bool:
-    """Tell whether a thread can have an id: a line break has no place in a log, and no database takes a zero byte."""
+    """Tell whether an id is valid: line breaks would corrupt logs, and databases refuse zero bytes."""
     return 0 < len(thread_id) <= MAX_ID and thread_id.isprintable()
 
 
 class Threads:
-    """The threads of all owners; every method but `add` and `refuse_taken` finds those of one owner alone."""
+    """The threads of all owners; methods that take an owner see only that owner's threads."""
 
     def __init__(self, engine: AsyncEngine) -> None:
-        """Take the database they are in."""
+        """Take the database."""
         self._engine = engine
 
     async def add(
@@ -72,12 +72,12 @@ class Threads:
         """Make a thread.
 
         Raises:
-            SettingsError: There is one of this id already, of whomever, or the id or the metadata cannot be kept.
+            SettingsError: The id is taken by anybody's thread, or the id or the metadata are invalid.
         """
         key = thread_id or str(uuid4())
         if not _is_id(key):
             msg = f"A thread's id has at most {MAX_ID} characters, and no line breaks or other control characters."
-            raise SettingsError(msg, hint="Leave it out, and one is made.")
+            raise SettingsError(msg, hint="Leave it out to have one made.")
         refuse_large_metadata(metadata or {})
         time = now()
         record = ThreadRecord(key, owner, dict(metadata or {}), time, time)
@@ -90,10 +90,10 @@ class Threads:
         return record
 
     async def refuse_taken(self, thread_id: str) -> None:
-        """Refuse an id that checkpoints may be kept under: a thread's, of whomever, or a run's.
+        """Refuse an id that anybody's thread or run has: checkpoints may be stored under it.
 
         Raises:
-            SettingsError: It is one.
+            SettingsError: The id is taken.
         """
         of_threads = select(threads.c.thread_id).where(threads.c.thread_id == thread_id)
         of_runs = select(runs.c.run_id).where(runs.c.run_id == thread_id)
@@ -102,7 +102,7 @@ class Threads:
                 raise _taken()
 
     async def get(self, owner: str, thread_id: str) -> ThreadRecord | None:
-        """Return a thread; None where this owner has none of the id."""
+        """Return a thread; None where this owner has none with the id."""
         if not _is_id(thread_id):
             return None
         async with self._engine.connect() as connection:
@@ -118,14 +118,14 @@ class Threads:
         limit: int = 10,
         offset: int = 0,
     ) -> Sequence[ThreadRecord]:
-        """Return this owner's threads, the last used first: as many as a reply may hold, and one at least.
+        """Return this owner's threads, the last used first: as many as fit a reply, and at least one.
 
         Args:
-            owner: Whose.
-            metadata: Only those that have all its fields.
-            ids: Only those of these ids.
-            limit: How many at most.
-            offset: How many are left out first.
+            owner: Their owner.
+            metadata: Only threads that have all these fields.
+            ids: Only threads with these ids.
+            limit: Most threads.
+            offset: Threads to skip.
         """
         wanted = dict(metadata or {})
         among = [] if ids is None else [threads.c.thread_id.in_([each for each in ids if _is_id(each)])]
@@ -135,13 +135,13 @@ class Threads:
             .order_by(threads.c.updated_at.desc(), threads.c.thread_id)
         )
         most = min(limit, MAX_THREADS)
-        # What equals what in JSON, no two databases agree on: without metadata the database leaves out.
+        # Databases disagree on the equality of JSON values, so threads are skipped here where metadata is compared.
         left_out = offset if wanted else 0
         if not wanted:
             query = query.limit(most).offset(offset)
         found: list[ThreadRecord] = []
         size = 0
-        # Read only as far as is needed.
+        # Rows are streamed, so that only the needed ones are read.
         options = {"yield_per": AT_ONCE}
         async with self._engine.connect() as connection, connection.stream(query, execution_options=options) as rows:
             async for row in rows:
@@ -157,7 +157,7 @@ class Threads:
         return found
 
     async def change(self, owner: str, thread_id: str, metadata: Mapping[str, Any]) -> ThreadRecord | None:
-        """Put fields over those of a thread's metadata; None where there is no such thread."""
+        """Merge fields into a thread's metadata; None where there is no such thread."""
         record = await self.get(owner, thread_id)
         if record is None:
             return None
@@ -169,20 +169,20 @@ class Threads:
         return replace(record, metadata=merged)
 
     async def touch(self, thread_id: str, written: int = 0) -> None:
-        """Note that a thread was used now, and how many bytes were written into it."""
+        """Update the time of a thread's last use, and add the bytes written."""
         used = {"updated_at": now(), "kept": threads.c.kept + written}
         async with self._engine.begin() as connection:
             await connection.execute(update(threads).where(threads.c.thread_id == thread_id).values(**used))
 
     async def remove(self, owner: str, thread_id: str) -> bool:
-        """Remove a thread with its runs; whether there was one."""
+        """Remove a thread with its runs; return whether it existed."""
         async with self._engine.begin() as connection:
             done = await connection.execute(delete(threads).where(*_of(owner, thread_id)))
         return done.rowcount > 0
 
 
 def _taken() -> SettingsError:
-    return SettingsError("This thread's id is taken.", hint="Leave it out, and one is made.")
+    return SettingsError("This thread's id is taken.", hint="Leave it out to have one made.")
 
 
 def _of(owner: str, thread_id: str) -> tuple[Any, Any]:
@@ -190,11 +190,11 @@ def _of(owner: str, thread_id: str) -> tuple[Any, Any]:
 
 
 def _narrowed(wanted: Mapping[str, Any]) -> list[Any]:
-    """Return conditions that leave out most threads without such metadata: texts, which both databases compare."""
+    """Return conditions on metadata that are texts, which both databases compare alike."""
     return [
         threads.c.metadata[name].as_string() == value
         for name, value in wanted.items()
-        # Other names would be read as a path, and PostgreSQL has no text with a zero byte.
+        # SQLAlchemy reads other names as a path, and PostgreSQL refuses zero bytes.
         if isinstance(value, str) and name.isidentifier() and "\0" not in value
     ]
 

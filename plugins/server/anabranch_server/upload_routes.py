@@ -1,4 +1,4 @@
-"""Files that people send: kept in a folder of their own in the ingest root, where the graph `ingest` finds them."""
+"""Uploads: stored in each person's own folder in the ingest root, where the graph `ingest` finds them."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from anabranch_server.usage_limits import Limited, UsageLimits
 router = APIRouter(tags=["documents"])
 
 MAX_BYTES = 200 * 1024 * 1024
-"""Of one file."""
+"""Most bytes of one file."""
 
 MAX_FILES = 100
 MAX_NAME = 120
-"""Bytes of a file's name; most file systems hold 255, and readers put something behind it."""
+"""Most bytes of a file's name; file systems allow 255, and readers append to it."""
 
 MAX_ENDING = 20
-"""Bytes of a name behind its last point that are an ending, which says what the file is."""
+"""Most bytes of a name's ending, which names the format."""
 
 MAX_FOLDERS = 20
-"""One in the other."""
+"""Most levels of folders."""
 
 UNLOCKING = (sys.executable, "-P", "-m", "anabranch_server.unlocking_process")
 
@@ -56,37 +56,37 @@ _FORM: dict[str, Any] = {
 @router.post(
     "/uploads",
     openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": _FORM}}}},
-    # What stands between the files is no more than another one.
+    # The form around the files takes less than another file.
     max_body_size=(MAX_FILES + 1) * MAX_BYTES,
 )
-async def upload(request: Request, who: Asker, limits: Limited) -> dict[str, list[str]]:
-    """Keep files, each under its own name, in place of one that was sent before.
+async def upload(request: Request, caller: Asker, limits: Limited) -> dict[str, list[str]]:
+    """Store files by name, replacing earlier uploads.
 
-    Those that the password opens are kept without protection; the password itself is kept nowhere.
+    Files that the password opens are stored without it; the password itself is not stored.
 
     Returns:
-        `paths`: what to give to the graph `ingest`; `names`: what it calls them.
+        `paths`: input of the graph `ingest`; `names`: the files' names there.
     """
-    who.require("ingest")
-    # Not as a parameter: FastAPI reads a form before it asks who sends it, so anybody could fill the disk.
+    caller.require("ingest")
+    # Not a parameter: FastAPI reads a form before it authenticates the sender, so anybody could fill the disk.
     async with request.form() as form:
-        return await _taken(form, who, limits)
+        return await _take_files(form, caller, limits)
 
 
-async def _taken(form: FormData, who: Requester, limits: UsageLimits | None) -> dict[str, list[str]]:
+async def _take_files(form: FormData, caller: Requester, limits: UsageLimits | None) -> dict[str, list[str]]:
     files = [each for each in form.getlist("files") if isinstance(each, UploadFile)]
     if not 0 < len(files) <= MAX_FILES:
         msg = f"{len(files)} files were sent at once."
-        raise SettingsError(msg, hint=f"Send from 1 to {MAX_FILES} as `files` of a form (multipart/form-data).")
-    root, own = _folders(who)
+        raise SettingsError(msg, hint=f"Send 1 to {MAX_FILES} files as `files` of a form (multipart/form-data).")
+    root, own = _folders(caller)
     folder = _folder_name(_text(form, "folder"))
     names = [(folder / file_name(each.filename or "")).as_posix() for each in files]
     await asyncio.to_thread(_refuse_clashes, root / own, names)
     if limits is not None:
-        await limits.begin(who, upload_bytes=sum(each.size or 0 for each in files))
-    await audit("upload", who.user, files=names, bytes=sum(each.size or 0 for each in files))
+        await limits.begin(caller, upload_bytes=sum(each.size or 0 for each in files))
+    await audit("upload", caller.user, files=names, bytes=sum(each.size or 0 for each in files))
     places = [root / own / name for name in names]
-    await _kept([(each.file, place) for each, place in zip(files, places, strict=True)], _text(form, "password"))
+    await _store_files([(each.file, place) for each, place in zip(files, places, strict=True)], _text(form, "password"))
     return {"paths": [f"{own.as_posix()}/{name}" for name in names], "names": names}
 
 
@@ -96,47 +96,47 @@ def _text(form: FormData, name: str) -> str:
 
 
 def _folder_name(given: str) -> PurePosixPath:
-    """Return the folder that files lay in, each of its names made safe as that of a file.
+    """Return the files' folder, with each part made safe like the name of a file.
 
     Raises:
-        SettingsError: It is too deep, or leads elsewhere.
+        SettingsError: The folder is too deep, or has an invalid name.
     """
     parts = [part for part in given.replace("\\", "/").split("/") if part]
     if len(parts) > MAX_FOLDERS:
-        raise SettingsError(f"More than {MAX_FOLDERS} folders lie in each other.", hint="Send some of them.")
+        raise SettingsError(f"The folder is nested more than {MAX_FOLDERS} levels deep.", hint="Send a part of it.")
     return PurePosixPath(*map(file_name, parts))
 
 
 def file_name(given: str) -> str:
-    """Return a name that is a file's and nothing else: no folder, no hidden file, no control character.
+    """Return a safe file name: without folders, leading dots and control characters.
 
     Raises:
-        SettingsError: Nothing is left of it.
+        SettingsError: Nothing of the name is left.
     """
-    # Either separator: a browser on Windows may send a whole path.
+    # A browser on Windows may send a whole path.
     last = given.replace("\\", "/").rpartition("/")[2]
     clean = "".join(character for character in last if character.isprintable()).strip().lstrip(".")
     if not clean:
-        raise SettingsError("A file was sent without a name that can be used.", hint="Rename it.")
+        raise SettingsError("A file has no usable name.", hint="Rename it.")
     stem, dot, kind = clean.rpartition(".")
     ending = f"{dot}{kind}"
     if not stem or len(ending.encode()) > MAX_ENDING:
         stem, ending = clean, ""
-    # Cut to whole characters.
+    # `ignore` drops a character that was cut in two.
     return f"{stem.encode()[: MAX_NAME - len(ending.encode())].decode(errors='ignore')}{ending}"
 
 
-def discard(path: str, who: Requester) -> bool:
-    """Delete a file that this person has sent; others stay where they are. Return whether it was one.
+def discard(path: str, caller: Requester) -> bool:
+    """Delete a file if the caller has uploaded it; return whether it was deleted.
 
     Args:
-        path: Where the corpus says that it lies.
-        who: Who asks.
+        path: Its path in the corpus.
+        caller: Sender of the request.
 
     Raises:
-        OperationError: It cannot be deleted.
+        OperationError: The file cannot be deleted.
     """
-    root, own = _folders(who)
+    root, own = _folders(caller)
     file = Path(path)
     home = (root / own).resolve()
     if is_url(path) or home not in file.parents or ".." in file.parts or not file.is_file():
@@ -145,35 +145,35 @@ def discard(path: str, who: Requester) -> bool:
         file.unlink()
     except OSError as error:
         msg = f"{file.name} cannot be deleted: {os.strerror(error.errno or 0)}."
-        raise OperationError(msg, hint="See that the ingest root can be written.") from error
-    with suppress(OSError):  # the first that is not empty stays, with those above it
+        raise OperationError(msg, hint="Check that the ingest root can be written.") from error
+    with suppress(OSError):  # the first folder that is not empty ends this
         for folder in file.parents[: file.parents.index(home)]:
             folder.rmdir()
     return True
 
 
-def _folders(who: Requester) -> tuple[Path, Path]:
-    """Return the ingest root, and the folder of this person in it."""
-    return ingest_folder(who.user), Path(upload_folder(who.owner))
+def _folders(caller: Requester) -> tuple[Path, Path]:
+    """Return the ingest root, and the caller's folder in it."""
+    return ingest_folder(caller.user), Path(upload_folder(caller.owner))
 
 
-async def _kept(files: Sequence[tuple[BinaryIO, Path]], password: str) -> None:
-    """Write files beside their places and put them there whole, once all can be read: nobody sees half of one.
+async def _store_files(files: Sequence[tuple[BinaryIO, Path]], password: str) -> None:
+    """Write drafts of all files, then move them to their places, so that nobody sees a partial file.
 
     Raises:
-        SettingsError: One is too large.
-        ReadingError: The password does not open one.
-        OperationError: One cannot be written.
+        SettingsError: A file is too large.
+        ReadingError: The password does not open a file.
+        OperationError: A file cannot be written.
     """
     drafts: list[Path] = []
     try:
         for source, place in files:
-            with _told(place):
-                drafts.append(await asyncio.to_thread(_written, source, place))
+            with _report_unwritable(place):
+                drafts.append(await asyncio.to_thread(_write_draft, source, place))
                 if password:
                     await _unlock(drafts[-1], place.name, password)
         for draft, (_, place) in zip(drafts, files, strict=True):
-            with _told(place):
+            with _report_unwritable(place):
                 await asyncio.to_thread(draft.replace, place)
     finally:
         for draft in drafts:
@@ -181,19 +181,21 @@ async def _kept(files: Sequence[tuple[BinaryIO, Path]], password: str) -> None:
 
 
 @contextmanager
-def _told(place: Path) -> Iterator[None]:
+def _report_unwritable(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         msg = f"{place.name} cannot be kept: {os.strerror(error.errno or 0)}."
-        raise OperationError(msg, hint="See that the ingest root can be written and that its disk has room.") from error
+        raise OperationError(
+            msg, hint="Check that the ingest root can be written and that its disk has room."
+        ) from error
 
 
 def _refuse_clashes(home: Path, names: Sequence[str]) -> None:
-    """Refuse names of which one would be in the place of another, or of a folder.
+    """Refuse names that clash with each other, with a stored file or with a folder.
 
     Raises:
-        SettingsError: There are such.
+        SettingsError: Two names clash.
     """
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise SettingsError(f"Two files were sent as {twice!r}.", hint="Rename one, or send them to different folders.")
@@ -206,7 +208,7 @@ def _refuse_clashes(home: Path, names: Sequence[str]) -> None:
             raise SettingsError(f"{name!r} cannot be kept: it is a folder of yours.", hint="Rename the file.")
 
 
-def _written(source: BinaryIO, place: Path) -> Path:
+def _write_draft(source: BinaryIO, place: Path) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as file:
         try:
@@ -218,10 +220,10 @@ def _written(source: BinaryIO, place: Path) -> Path:
 
 
 async def _unlock(file: Path, name: str, password: str) -> None:
-    """Take the protection off a file, in a process of its own, which opens it under bounds.
+    """Remove the password of a file in a separate process with limits.
 
     Raises:
-        ReadingError: The password does not open it, or it cannot be opened here.
+        ReadingError: The password is wrong, or the file cannot be opened.
     """
     copy = file.with_name(f"{file.name}.open")
     process = PageProcess(UNLOCKING)
@@ -241,7 +243,7 @@ async def _unlock(file: Path, name: str, password: str) -> None:
 
 
 class _Bounded:
-    """Reads a file that was sent, up to what one may have."""
+    """Reads an upload up to the size limit."""
 
     def __init__(self, source: BinaryIO, name: str) -> None:
         self._source = source
@@ -252,11 +254,11 @@ class _Bounded:
         """Return the next bytes.
 
         Raises:
-            SettingsError: There were too many.
+            SettingsError: The file is too large.
         """
         found = self._source.read(size)
         self._read += len(found)
         if self._read > MAX_BYTES:
             msg = f"{self._name} is larger than {MAX_BYTES // _BLOCK} MB."
-            raise SettingsError(msg, hint="Have the operator ingest it from the command line.")
+            raise SettingsError(msg, hint="Ask the operator to ingest it from the command line.")
         return found

@@ -1,4 +1,4 @@
-"""uvicorn around the application: requests come with their connection's address, and a stop takes one time, not two."""
+"""uvicorn around the application: keeps the address of connections, and stops runs and readers in one grace period."""
 
 from __future__ import annotations
 
@@ -19,63 +19,63 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 LEAVING = 5
-"""Seconds that readers have to leave after what runs had its time to end."""
+"""Seconds that readers have to disconnect after the runs' grace period."""
 
 BACKLOG = 256
-"""Connections that may come at once."""
+"""Most connections that wait to be accepted."""
 
 
 class GracefulServer(uvicorn.Server):
-    """A server that lets what runs end while those who read it are still connected."""
+    """A server that lets runs end while their readers are still connected."""
 
     def __init__(
         self,
         app: FastAPI,
         grace: float = GRACE,
         *,
-        ahead: Callable[[], Awaitable[None]] | None = None,
+        on_start: Callable[[], Awaitable[None]] | None = None,
         watch: ConnectionWatch | None = None,
     ) -> None:
         """Take the application.
 
         Args:
             app: With its `Services` in `state`, once it has started.
-            grace: Seconds that what runs has to end.
-            ahead: What is done beside the first requests, such as loading.
-            watch: Ends connections that keep the server waiting; None for one with the usual bounds.
+            grace: Seconds that runs have to end.
+            on_start: Runs beside the first requests, such as loading.
+            watch: Closes stalled connections; None for the default one.
         """
         self._watch = watch or ConnectionWatch()
-        # Its own lines of access would show whole addresses; ours name the pattern of the path.
+        # uvicorn's access log would show whole paths; ours shows patterns.
         config = uvicorn.Config(
             app,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=int(grace) + LEAVING,
-            # Also those that are let in before one of the others is ended for them.
+            # Includes those that are accepted before a stalled one is closed for them.
             backlog=BACKLOG,
-            # A connection that became something else would be out of sight.
+            # An upgraded connection would escape the watch.
             ws="none",
         )
         config.load()
-        # Two packages write down what an ASGI application is, each in its own words.
+        # uvicorn and Starlette each declare their own type of an ASGI application.
         config.loaded_app = WatchedRequests(KeepPeer(cast("ASGIApp", config.loaded_app)))
         config.http_protocol_class = cast("type[asyncio.Protocol]", self._watch.protocol(config.http_protocol_class))
         super().__init__(config)
         self._app = app
         self._grace = grace
-        self._ahead = ahead
+        self._on_start = on_start
         self._doing: asyncio.Future[None] | None = None
 
     @override
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start."""
         await super().startup(sockets)
-        if self._ahead is not None and not self.should_exit:
-            self._doing = asyncio.ensure_future(self._ahead())
+        if self._on_start is not None and not self.should_exit:
+            self._doing = asyncio.ensure_future(self._on_start())
 
     @override
     async def on_tick(self, counter: int) -> bool:
-        """Look after the connections; comes ten times in a second."""
+        """Close stalled connections once a second; uvicorn calls this ten times a second."""
         if counter % 10 == 0:
             self._watch.sweep()
         return await super().on_tick(counter)
@@ -86,7 +86,7 @@ class GracefulServer(uvicorn.Server):
         services: Services = self._app.state.services
         stopping = asyncio.create_task(services.worker.stop(self._grace))
         await super().shutdown(sockets)
-        # Not done only where somebody presses Ctrl-C again.
+        # It is unfinished only after a second Ctrl-C.
         stopping.cancel()
         if self._doing is not None:
             self._doing.cancel()

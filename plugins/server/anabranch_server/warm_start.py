@@ -1,4 +1,4 @@
-"""Loads what every question needs while the server starts, so that the first reader waits no longer than the others."""
+"""Loads what every question needs while the server starts, so that the first one is not slower."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from anabranch.safety.operator import as_operator
 from anabranch.store.protocol import Scope
 
 _QUERY = "anabranch"
-"""What is searched for, whatever is found."""
+"""Any query, because the result does not matter."""
 
 
 async def warm_start(context: Context) -> None:
-    """Open the corpus, search it once and make the model's client, as the operator; nothing is asked of a provider.
+    """Open the corpus, search it once and make the model's client, as the operator; no provider is called.
 
-    What fails here is said by the first question that needs it.
+    Errors are left to the first question, which meets them again.
     """
     with as_operator(), suppress(AnabranchError):
-        # Each tenant has a corpus of its own, and who comes first is not known.
+        # With a corpus for each tenant, the first one is not known.
         if TENANT not in context.corpus:
             corpus = await load_corpus(context)
             await corpus.search("bm25", [_QUERY], 1, Scope())
-            # Who has vectors of tokens computes them here. A hosted embedder would be paid for the query.
+            # Only a local embedder: a hosted one would cost money.
             if isinstance(corpus.embedder, TokenVectors):
                 await corpus.search("dense", [_QUERY], 1, Scope())
         await load_model(context)
-    # What is loaded by now stays for as long as the server runs. Looking through it again and again would stop all
-    # readers for a quarter of a second each time.
+    # Frozen objects are skipped by the garbage collector, which would stop all readers for a quarter of a second
+    # each time.
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Can the server keep anything: its disk may be full, or its database away, while everything can still be read."""
+"""Checks whether the server can write: its disk may be full, or its database down, while reads still work."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from anabranch.errors import OperationError
 from anabranch_server.database import versions
 
 ROOM = 1 << 20
-"""Bytes that are tried: one row would still find room in what the database's files have, where an answer finds none."""
+"""Bytes that are written: a single row may still fit the database's files where an answer does not."""
 
 EVERY = 2.0
-"""Seconds for which what was found is true: anybody may ask, as often as they like."""
+"""Seconds for which a result is cached, because anybody may ask at any rate."""
 
 PATIENCE = 5.0
 
 DATABASE_ERRORS = (OperationalError, PoolTimeoutError, sqlite3.OperationalError)
-"""What says that a database cannot do now what it was asked for, whatever that was."""
+"""Errors of a database that is down, locked or full."""
 
 
-def not_kept() -> OperationError:
-    """Return what is said to whoever asked for something that cannot be kept."""
+def storage_error() -> OperationError:
+    """Return the error for a request that cannot be stored."""
     return OperationError(
         "The server cannot keep anything now: its disk is full, or its database does not answer.",
         hint="Try again later. Its operator finds the reason in /ready and in its log.",
@@ -39,15 +39,15 @@ def not_kept() -> OperationError:
 
 
 def is_full(error: BaseException) -> bool:
-    """Tell whether an error says that a disk, or what one may use of it, is full."""
+    """Tell whether an error means that a disk or a quota is full."""
     return isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EFBIG)
 
 
 class WriteProbe:
-    """Looks whether something can be written, by writing it: one at a time, and not more often than every EVERY."""
+    """Checks by writing, one check at a time and at most once in EVERY seconds."""
 
     def __init__(self, engine: AsyncEngine, folder: Path | None) -> None:
-        """Take the database, and the folder that it is in; None for one elsewhere."""
+        """Take the database, and its folder; None for a database elsewhere."""
         self._engine = engine
         self._folder = folder
         self._looking = asyncio.Lock()
@@ -55,7 +55,7 @@ class WriteProbe:
         self._found: str | None = None
 
     async def problem(self) -> str | None:
-        """Return the kind of what keeps the server from writing, None where nothing does."""
+        """Return the kind of error that prevents writing, or None."""
         async with self._looking:
             if time.monotonic() - self._looked >= EVERY:
                 self._found = await self._look()
@@ -77,12 +77,12 @@ class WriteProbe:
 
 
 def _try_room(folder: Path) -> None:
-    """Write as much as an answer may take.
+    """Write as many bytes as an answer may take.
 
     Raises:
-        OSError: There is not so much room.
+        OSError: The disk has too little room.
     """
-    # Unnamed where the system can do so: nothing is left of it if the process is killed.
+    # The file has no name where the system allows it, so that a kill leaves nothing.
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         data, written = bytes(ROOM), 0
         while written < ROOM:

@@ -16,7 +16,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import InputState, State
+from anabranch.agent.nodes.state import InputState, OutputState, State
 from anabranch_server import services as server_services
 from anabranch_server.application import create_app
 from anabranch_server.services import Services
@@ -34,7 +34,7 @@ class Gate:
         self.fault: Exception | None = None
 
     def graph(self) -> Any:
-        builder = StateGraph(State, context_schema=Context, input_schema=InputState)
+        builder = StateGraph(State, context_schema=Context, input_schema=InputState, output_schema=OutputState)
         builder.add_node("wait", self._wait, input_schema=InputState)
         builder.add_edge(START, "wait")
         return builder
@@ -59,7 +59,7 @@ class Served:
     """A server in this process."""
 
     http: httpx.AsyncClient
-    of: Services
+    services: Services
     gate: Gate
     app: Any
 
@@ -93,7 +93,7 @@ class Served:
     async def quiet(self) -> None:
         """Wait until nothing runs."""
         async with asyncio.timeout(20):
-            while self.of.worker.running:
+            while self.services.worker.running:
                 await asyncio.sleep(0.01)
 
 

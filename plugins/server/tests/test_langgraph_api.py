@@ -105,7 +105,7 @@ async def test_no_more_windows_are_read_at_once_than_the_run_may(
 @pytest.mark.parametrize("path", ["/etc", ".env", ".ssh/id_rsa", "samples/../.env", ".langgraph_api"])
 async def test_ingest_stays_inside_its_root_and_passes_by_what_is_hidden(filled: Any, path: str) -> None:
     result = await filled.runs.wait(None, "ingest", input={"paths": [path]}, raise_error=False)
-    assert "outside the folder" in str(result)
+    assert "outside the ingest root" in str(result)
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/redoc", "/openapi.json", "/ok", "/info", "/assistants/none"])

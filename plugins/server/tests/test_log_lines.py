@@ -69,13 +69,13 @@ async def test_what_nobody_expected_has_an_id_and_no_words(tmp_path: Path) -> No
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 200), ("evil.example", 403)])
 async def test_metrics_of_ones_own_machine(host: str, status: int) -> None:
     from anabranch.errors import AnabranchError
-    from anabranch_server.application import refused
+    from anabranch_server.application import refusal
     from anabranch_server.requester import refuse_other_names
 
     app = FastAPI(dependencies=[Depends(refuse_other_names)])
     app.include_router(metrics_routes.router)
 
-    app.add_exception_handler(AnabranchError, refused)
+    app.add_exception_handler(AnabranchError, refusal)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"http://{host}") as client:
         reply = await client.get("/metrics")
     assert reply.status_code == status

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from anabranch.errors import AnabranchError
 from anabranch.ingestion.pipeline import ingest
 from anabranch_server import a2a_routes, mcp_routes
-from anabranch_server.application import refused
+from anabranch_server.application import refusal
 from plugins.server.tests.serve_process import serving
 from tests.shared_fixtures import REPOSITORY
 
@@ -122,10 +122,14 @@ async def test_a_corpus_that_is_not_there_is_said(way: str, tmp_path: Path) -> N
 
 WRONG = [
     ("search", {}, ["`query` is missing", "`query` (text)", "`limit` (whole number from 1 to 20, may be left out)"]),
-    ("ask", {"frage": "Wer baute das Wehr?"}, ["`question` is missing", "`frage` is no argument", "`question` (text)"]),
-    ("search", {"query": "weir", "top_k": 3}, ["`top_k` is no argument"]),
-    ("search", {"query": "weir", "limit": 100}, ["`limit` cannot be used as it is", "from 1 to 20"]),
-    ("get_passage", {"passage_id": "x" * 101}, ["`passage_id` cannot be used as it is", "at most 100 characters"]),
+    (
+        "ask",
+        {"frage": "Wer baute das Wehr?"},
+        ["`question` is missing", "`frage` is not an argument", "`question` (text)"],
+    ),
+    ("search", {"query": "weir", "top_k": 3}, ["`top_k` is not an argument"]),
+    ("search", {"query": "weir", "limit": 100}, ["`limit` has an invalid value", "from 1 to 20"]),
+    ("get_passage", {"passage_id": "x" * 101}, ["`passage_id` has an invalid value", "at most 100 characters"]),
 ]
 
 
@@ -160,7 +164,7 @@ async def test_without_its_extra_a_way_in_says_what_to_install(monkeypatch: pyte
     app = FastAPI()
     app.include_router(mcp_routes.router)
     app.include_router(a2a_routes.router)
-    app.add_exception_handler(AnabranchError, refused)
+    app.add_exception_handler(AnabranchError, refusal)
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),

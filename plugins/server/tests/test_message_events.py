@@ -17,7 +17,7 @@ def pieces(text: str, size: int, known: str = "m") -> list[tuple[AIMessageChunk,
 
 
 def told(events: MessageEvents, *said: tuple[str, Any]) -> list[tuple[str, Any]]:
-    return [*(event for each in said for event in events.of(*each)), *events.rest()]
+    return [*(event for each in said for event in events.convert(*each)), *events.flush()]
 
 
 def test_a_message_grows_to_its_end_and_is_named_once() -> None:

@@ -19,7 +19,7 @@ async def test_orders_that_wait_hold_no_thread_that_others_need(monkeypatch: pyt
         drawn.append(order)
         return {}, b""
 
-    monkeypatch.setattr(process, "_carried_out", slowly)
+    monkeypatch.setattr(process, "_carry_out", slowly)
     orders = [asyncio.create_task(process.order({"page": number})) for number in range(40)]
     await asyncio.sleep(0.1)
     try:

@@ -59,7 +59,7 @@ async def test_a_silent_workers_run_is_taken_over_and_its_late_word_does_not_cou
     assert await queue.claim("other", 10) == []
     later = database.now() + run_queue.LEASE + 1
     monkeypatch.setattr(run_queue, "now", lambda: later)
-    assert await queue.claim("silent", 10, besides=[first.run_id]) == []
+    assert await queue.claim("silent", 10, excluded=[first.run_id]) == []
     (second,) = await queue.claim("other", 10)
     assert await queue.extend("silent", [first.run_id]) == set()
     assert (first.attempt, second.attempt) == (1, 2)
@@ -102,7 +102,7 @@ async def test_nobody_finds_the_runs_and_threads_of_others(engine: AsyncEngine) 
     thread = (await threads.add("ida", metadata={"title": "Weirs"})).thread_id
     run = await queue.add("ida", ASKED, thread_id=thread, user=None)
     assert await queue.get(run.run_id, "bob") is None
-    assert await queue.of_thread("bob", thread) == []
+    assert await queue.list_of_thread("bob", thread) == []
     assert await threads.get("bob", thread) is None
     assert await threads.search("bob") == []
     assert await threads.change("bob", thread, {"title": "Mine"}) is None
@@ -130,7 +130,7 @@ async def test_a_run_that_ends_its_process_each_time_is_given_up(
     async with open_database(str(tmp_path / "data")) as engine, engine.begin() as connection:
         await connection.execute(update(runs).values(status="running", **left))
     async with open_services(str(tmp_path / "data"), grace=1) as services:
-        await services.events.over(run.run_id)
+        await services.events.wait_for_end(run.run_id)
         record = await services.runs.get(run.run_id)
     assert record is not None
     assert record.status == "error"
@@ -154,7 +154,7 @@ async def test_begun_again_counts_until_it_gets_on_and_not_where_a_worker_stops_
     for number in (1, 2, 3):
         run = await taken(f"killed {number}")
         assert (run.tries, run.attempt) == (number, number)
-    on = await queue.got_on(run, "a checkpoint")
+    on = await queue.record_progress(run, "a checkpoint")
     assert (on.tries, (await taken("killed 4")).tries) == (1, 2)
     run = await taken("stops")
     at[0] += 5
@@ -164,7 +164,7 @@ async def test_begun_again_counts_until_it_gets_on_and_not_where_a_worker_stops_
     (again,) = await queue.claim("next", 1)
     assert (run.tries, again.tries, again.attempt) == (3, 3, 6)
     assert again.worked == pytest.approx(7)
-    assert (await queue.got_on(again, "a checkpoint")).tries == 3
+    assert (await queue.record_progress(again, "a checkpoint")).tries == 3
 
 
 async def test_tables_of_an_earlier_version_get_what_they_lack(tmp_path: Path) -> None:

@@ -159,14 +159,14 @@ async def test_a_run_goes_on_without_a_reader_unless_told_not_to(kind: str, serv
 async def test_stop_may_be_pressed_again_while_the_run_ends(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     run = (await served.http.post(f"/threads/{await served.thread()}/runs", json=ASKED)).json()
     place = f"/threads/{run['thread_id']}/runs/{run['run_id']}"
-    finish = served.of.runs.finish
+    finish = served.services.runs.finish
 
     async def noted(*given: Any, **more: Any) -> bool:
         again = asyncio.create_task(served.http.post(f"{place}/cancel"))
         assert (await asyncio.shield(again)).status_code == 204
         return await finish(*given, **more)
 
-    monkeypatch.setattr(served.of.runs, "finish", noted)
+    monkeypatch.setattr(served.services.runs, "finish", noted)
     await served.gate.began.wait()
     async with asyncio.timeout(10):
         assert (await served.http.post(f"{place}/cancel", params={"wait": True})).status_code == 204

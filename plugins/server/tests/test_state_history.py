@@ -73,7 +73,7 @@ async def test_nothing_is_asked_in_a_thread_that_holds_too_much(
 async def test_a_history_is_read_in_pages_and_a_few_states_at_a_time(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thread, of = await served.thread(), served.of.saver
+    thread, of = await served.thread(), served.services.saver
     for number in range(14):
         edit = {"values": {"answer": f"{number} " + "x" * 2_000}, "as_node": "wait"}
         assert (await served.http.post(f"/threads/{thread}/state", json=edit)).status_code == 200

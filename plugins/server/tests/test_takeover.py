@@ -20,7 +20,7 @@ from anabranch_server.event_log import EventLog, RunEvent
 from anabranch_server.requester import Requester
 from anabranch_server.run_queue import RunQueue
 from anabranch_server.run_request import RunRequest
-from anabranch_server.run_resumption import ATTEMPTS, reached
+from anabranch_server.run_resumption import ATTEMPTS, last_checkpoint
 from anabranch_server.services import Services, open_services
 from anabranch_server.write_probe import WriteProbe
 from tests.shared_fixtures import REPOSITORY
@@ -86,14 +86,14 @@ async def test_a_run_that_got_further_since_it_was_taken_over_is_begun_again(hom
     async with open_services(place, grace=1) as services:
         thread = (await services.threads.add("local")).thread_id
         run = await services.accept(Requester(None), RunRequest(input=QUESTION), thread)
-        await services.events.over(run.run_id)
-        at = reached(await services.answer.aget_state({"configurable": {"thread_id": thread}}, subgraphs=True))
+        await services.events.wait_for_end(run.run_id)
+        at = last_checkpoint(await services.answer.aget_state({"configurable": {"thread_id": thread}}, subgraphs=True))
     for before, ends in (("", "success"), (at, "error"), ("an earlier one", "success")):
         async with open_database(place) as engine, engine.begin() as connection:
             killed = {"status": "running", "tries": ATTEMPTS, "reached": before, "result": None}
             await connection.execute(update(runs).values(**killed))
         async with open_services(place, grace=1) as services:
-            await services.events.over(run.run_id)
+            await services.events.wait_for_end(run.run_id)
             record = await services.runs.get(run.run_id)
         assert record is not None
         assert (record.status, record.reached) == (ends, at)
@@ -107,7 +107,7 @@ async def test_a_step_that_is_a_graph_gets_on_within_itself(home: Path) -> None:
             QUESTION, of, context=Context(), stream_mode=["updates"], subgraphs=True, durability="sync"
         ):
             if place:
-                seen.append(reached(await services.answer.aget_state(of, subgraphs=True)))
+                seen.append(last_checkpoint(await services.answer.aget_state(of, subgraphs=True)))
     assert len(set(seen)) > 3
     assert [each.partition("+")[0] for each in seen] == sorted(each.partition("+")[0] for each in seen)
 

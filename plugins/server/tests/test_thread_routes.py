@@ -20,7 +20,7 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 
 async def kept(of: Served, thread: str) -> int:
-    return len([each async for each in of.of.saver.alist({"configurable": {"thread_id": thread}})])
+    return len([each async for each in of.services.saver.alist({"configurable": {"thread_id": thread}})])
 
 
 async def test_nothing_is_left_of_a_thread_that_is_asked_in_while_it_is_removed(served: Served) -> None:
@@ -41,8 +41,8 @@ async def test_a_run_whose_thread_another_process_removed_leaves_no_checkpoint(s
     thread = await served.thread()
     await served.http.post(f"/threads/{thread}/runs", json=ASKED)
     await served.gate.began.wait()
-    await served.of.threads.remove("local", thread)
-    await served.of.saver.adelete_thread(thread)
+    await served.services.threads.remove("local", thread)
+    await served.services.saver.adelete_thread(thread)
     served.gate.opened.set()
     await served.quiet()
     assert await kept(served, thread) == 0
@@ -52,20 +52,20 @@ async def test_a_thread_that_is_gone_when_its_run_is_accepted_is_not_found(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thread = await served.thread()
-    begin = served.of.limits.begin
+    begin = served.services.limits.begin
 
     async def removed_meanwhile(*given: object, **more: bool) -> None:
-        await served.of.threads.remove("local", thread)
+        await served.services.threads.remove("local", thread)
         await begin(*given, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(served.of.limits, "begin", removed_meanwhile)
+    monkeypatch.setattr(served.services.limits, "begin", removed_meanwhile)
     assert (await served.http.post(f"/threads/{thread}/runs", json=ASKED)).status_code == 404
 
 
 @pytest.mark.parametrize("body", [{}, {"if_exists": "do_nothing"}])
 async def test_whoever_takes_an_id_finds_nothing_that_was_kept_under_it(served: Served, body: dict[str, str]) -> None:
     left: Any = {"configurable": {"thread_id": "weir", "checkpoint_ns": ""}}
-    await served.of.answer.aupdate_state(left, {"answer": "a secret"}, as_node="wait")
+    await served.services.answer.aupdate_state(left, {"answer": "a secret"}, as_node="wait")
     assert await served.thread(thread_id="weir", **body) == "weir"
     assert (await served.http.get("/threads/weir/state")).json()["values"] == {}
 
@@ -73,7 +73,7 @@ async def test_whoever_takes_an_id_finds_nothing_that_was_kept_under_it(served: 
 async def test_the_id_of_a_run_is_no_threads(served: Served) -> None:
     run = asyncio.create_task(served.http.post("/runs/wait", json=ASKED))
     await served.gate.began.wait()
-    (run_id,) = served.of.worker._tasks
+    (run_id,) = served.services.worker._tasks
     assert "taken" in (await served.http.post("/threads", json={"thread_id": run_id})).text
     served.gate.opened.set()
     assert (await run).json()["answer"] == "Who built the weir?"

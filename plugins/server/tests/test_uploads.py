@@ -263,7 +263,7 @@ async def test_what_was_sent_is_taken_in_with_its_progress_and_answers(tmp_path:
             # Nobody has named a folder, so what was sent is all there is.
             for path in (".env", ".", "corpus.server/server.db", server.log.name):
                 refused = await client.runs.wait(None, "ingest", input={"paths": [path]}, raise_error=False)
-                assert "outside the folder" in str(refused)
+                assert "outside the ingest root" in str(refused)
         if sys.platform == "linux" and isinstance(server.process, subprocess.Popen):
             # The library that opens PDFs is in the processes that read and draw them, and not where the keys are.
             assert "mupdf" not in Path(f"/proc/{server.process.pid}/maps").read_text()

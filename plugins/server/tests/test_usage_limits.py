@@ -177,28 +177,28 @@ async def test_a_run_counts_with_what_it_was_asked_and_left_and_said(engines: li
     limits, queue = UsageLimits(engines[0]), RunQueue(engines[0])
     question = {"assistant_id": "answer", "input": {"question": "x" * 400_000}}
     run = await queue.add(ADA.owner, question, thread_id=None, user=None)
-    await limits.keep(ADA)
+    await limits.refuse_full(ADA)
     (taken,) = await queue.claim("w", 1)
-    assert await queue.finish(taken, "w", "success", {"values": {"answer": "y" * 400_000}}, spoken=300_000)
+    assert await queue.finish(taken, "w", "success", {"values": {"answer": "y" * 400_000}}, size=300_000)
     with pytest.raises(LimitReachedError, match="may take 1 MB here, and take 1 MB"):
-        await limits.keep(ADA)
-    await limits.keep(BO)
+        await limits.refuse_full(ADA)
+    await limits.refuse_full(BO)
     await queue.remove_ended(database.now() + 1)
     assert await queue.get(run.run_id) is None
-    await limits.keep(ADA)
+    await limits.refuse_full(ADA)
 
 
 async def test_without_a_word_of_limits_what_is_kept_has_bounds_all_the_same(
     engines: list[AsyncEngine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits, alone = UsageLimits(engines[0]), Requester(None)
-    await limits.keep(alone, is_thread=True)
+    await limits.refuse_full(alone, is_thread=True)
     await Threads(engines[0]).add(alone.owner, "weir")
     assert PersonLimits().threads == 10_000
     async with engines[0].begin() as connection:
         await connection.execute(threads.update().values(kept=5_000 << 20))
     with pytest.raises(LimitReachedError, match="5,000 MB"):
-        await limits.keep(alone)
+        await limits.refuse_full(alone)
 
 
 async def test_without_limits_nothing_is_written(engines: list[AsyncEngine], auth: Any) -> None:

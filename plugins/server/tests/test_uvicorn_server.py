@@ -48,14 +48,14 @@ async def test_a_stop_takes_no_longer_with_a_reader(tmp_path: Path, monkeypatch:
 async def test_what_is_loaded_ahead_keeps_no_request_waiting(tmp_path: Path) -> None:
     begun, stopped = asyncio.Event(), asyncio.Event()
 
-    async def ahead() -> None:
+    async def on_start() -> None:
         begun.set()
         try:
             await asyncio.Event().wait()
         finally:
             stopped.set()
 
-    server = GracefulServer(create_app(str(tmp_path / "data")), grace=1, ahead=ahead)
+    server = GracefulServer(create_app(str(tmp_path / "data")), grace=1, on_start=on_start)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

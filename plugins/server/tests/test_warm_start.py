@@ -28,9 +28,9 @@ async def test_the_corpus_is_open_before_the_first_question(tmp_path: Path) -> N
     shutil.copy(REPOSITORY / "tests" / "samples" / "weir.md", tmp_path)
     corpus = str(tmp_path / "corpus")
     ingest(tmp_path / "weir.md", corpus)
-    assert stores.opened(corpus, 1) is None
+    assert stores.find_reader(corpus, 1) is None
     await warm_start(Context(corpus=corpus, model="openai:stub", base_url="http://127.0.0.1:9/v1"))
-    assert stores.opened(corpus, 1) is not None
+    assert stores.find_reader(corpus, 1) is not None
     assert gc.get_freeze_count() > 10_000
 
 

@@ -1,6 +1,6 @@
-"""Objects in buckets as documents: what is there, as its service lists it, and copies of those that are to be read.
+"""Objects in buckets as documents: list them, and copy those that must be read.
 
-Written for S3 and what speaks its language (MinIO, Ceph, R2), by way of fsspec.
+For S3 and compatible services (MinIO, Ceph, R2), through fsspec.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from anabranch.text.normalization import storable
 SCHEME = "s3://"
 
 MOST_BYTES = 4 << 30
-"""Of one object: it is copied to this machine before it is read."""
+"""Most bytes of one object, which is copied to this machine before it is read."""
 
 
 class ObjectFolders:
-    """All that is at some addresses."""
+    """The objects at some addresses."""
 
     def __init__(self, addresses: Sequence[str], options: FetchOptions) -> None:
         """Take addresses as `ObjectFolder` does.
@@ -39,7 +39,7 @@ class ObjectFolders:
         self._known = 0
 
     def __len__(self) -> int:
-        """Return how many objects have come."""
+        """Return the number of objects so far."""
         return self._known
 
     def __iter__(self) -> Iterator[FoundFile | Failure]:
@@ -66,8 +66,8 @@ class ObjectFolder:
         """
         self._path = address[len(SCHEME) :].strip("/")
         bucket = self._path.split("/")[0]
-        if "@" in bucket:  # not repeated: what stands before it is a secret
-            msg = "The address of a bucket holds more than its name and a prefix."
+        if "@" in bucket:  # not repeated, because a secret may stand before the @
+            msg = "The address of a bucket may contain only its name and a prefix."
             raise SettingsError(msg, hint="Give keys as for the AWS command line: AWS_PROFILE, or the environment.")
         if not bucket or "?" in bucket:
             msg = f"{address!r} names no bucket."
@@ -76,7 +76,7 @@ class ObjectFolder:
             import s3fs
         except ImportError as error:
             raise MissingExtraError("Reading from object storage", "s3") from error
-        # Nothing is remembered: what a listing said a minute ago is not what is there now.
+        # No caches: a listing may be outdated after a minute.
         self._files: Any = s3fs.S3FileSystem(use_listings_cache=False, skip_instance_cache=True)
         self._folder = folder
         self._here: set[str] | None = None
@@ -85,15 +85,15 @@ class ObjectFolder:
         """Yield each object, not copied yet, and a failure for each that cannot be read.
 
         Raises:
-            SettingsError: There is no such bucket, or nothing at that address, or nobody may look.
+            SettingsError: The bucket does not exist, the address is empty, or access is denied.
             OperationError: The service does not answer.
         """
-        listed = self._listed()
+        listed = self._list()
         here = {f"{SCHEME}{path}" for path in listed}
         for path in sorted(listed):
             facts = listed[path]
             if facts["type"] == "file" and all(map(is_counted, path.split("/")[1:])):
-                yield self._found(path, facts)
+                yield self._to_file(path, facts)
         self._here = here
 
     def is_missing(self, identity: str) -> bool:
@@ -101,32 +101,32 @@ class ObjectFolder:
         below = identity.startswith(f"{SCHEME}{self._path}/")
         return self._here is not None and below and identity not in self._here
 
-    def _listed(self) -> dict[str, Any]:
+    def _list(self) -> dict[str, Any]:
         from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
         address = f"{SCHEME}{self._path}"
         try:
             found: dict[str, Any] = self._files.find(self._path, detail=True)
         except FileNotFoundError as error:
-            raise _nothing(address) from error
+            raise _nothing_found(address) from error
         except (PermissionError, NoCredentialsError) as error:
             hint = "Give keys as for the AWS command line: AWS_PROFILE, or the environment."
-            raise SettingsError(f"{address!r} may not be looked at: {error}", hint=hint) from error
+            raise SettingsError(f"Access to {address!r} was denied: {error}", hint=hint) from error
         except (BotoCoreError, ClientError, OSError) as error:
-            raise OperationError(f"{address!r} cannot be looked at: {error}", hint="Try again later.") from error
-        # Where nothing is left, a wrong prefix is more likely than a wish to remove all documents.
+            raise OperationError(f"{address!r} cannot be listed: {error}", hint="Try again later.") from error
+        # An empty listing is more likely a wrong prefix than a wish to remove all documents.
         if not found:
-            raise _nothing(address)
+            raise _nothing_found(address)
         return found
 
-    def _found(self, path: str, facts: dict[str, Any]) -> FoundFile | Failure:
+    def _to_file(self, path: str, facts: dict[str, Any]) -> FoundFile | Failure:
         address, name = f"{SCHEME}{path}", PurePosixPath(path)
         if storable(address) != address:
             return Failure(storable(address), "unreadable", "its name is not UTF-8")
         if name.suffix.lower() not in READERS:
             return Failure(address, "unsupported", f"{name.name!r} is not of a kind that can be read.")
         if facts["size"] > MOST_BYTES:
-            return Failure(address, "too_large", f"it has {facts['size']} bytes, over {MOST_BYTES}")
+            return Failure(address, "too_large", f"it has {facts['size']} bytes, more than {MOST_BYTES}")
         own = Path(tempfile.mkdtemp(dir=self._folder))
         copy = own / f"{safe_stem(name.stem, 'object')}{name.suffix}"
         return FoundFile(
@@ -135,7 +135,7 @@ class ObjectFolder:
         )  # fmt: skip
 
     def _fetch(self, path: str, copy: Path) -> str:
-        """Copy an object; return its version, empty if it changed meanwhile."""
+        """Copy an object; return its version, empty if it changed during the copy."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -143,16 +143,16 @@ class ObjectFolder:
             self._files.get_file(path, str(copy))
             after = _version(self._files.info(path, refresh=True))
         except FileNotFoundError as error:
-            raise ReadingError(f"{SCHEME}{path} is not there any more.", reason="unreadable") from error
+            raise ReadingError(f"{SCHEME}{path} no longer exists.", reason="unreadable") from error
         except (BotoCoreError, ClientError, OSError) as error:
             raise ReadingError(f"{SCHEME}{path} cannot be copied: {error}", reason="unreachable") from error
         return after if before == after else ""
 
 
-def _nothing(address: str) -> SettingsError:
+def _nothing_found(address: str) -> SettingsError:
     return SettingsError(f"There is nothing at {address!r}.", hint="Check bucket and prefix.")
 
 
 def _version(facts: dict[str, Any]) -> str:
-    """Return what changes with the content of an object."""
+    """Return a version that changes with the content of an object."""
     return f"etag:{facts['ETag']}:{facts['size']}" if facts.get("ETag") else ""

@@ -1,4 +1,4 @@
-"""Pages of the web as documents: those that were asked for, and the ones that these lead to."""
+"""Web pages as documents: those at the given addresses, and with a crawl those that they link to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.address_source import FetchOptions
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.readers.document import Failure
-from anabranch_sources.web import Crawler, Fetcher, parsed
+from anabranch_sources.web import Crawler, Fetcher, parse_address
 
 
 class WebPages:
@@ -22,17 +22,17 @@ class WebPages:
         Raises:
             UserError: One of them is not an address of the web.
         """
-        self._urls = list(dict.fromkeys(str(parsed(url)) for url in addresses))
+        self._urls = list(dict.fromkeys(str(parse_address(url)) for url in addresses))
         self._options = options
         self._fetcher = Fetcher(private=options.private_urls)
         self._known = len(self._urls)
 
     def __len__(self) -> int:
-        """Return how many pages are known so far."""
+        """Return the number of known pages."""
         return self._known
 
     def __iter__(self) -> Iterator[FoundFile | Failure]:
-        """Yield each page, and a failure for one that cannot be had."""
+        """Yield each page, and a failure for one that cannot be fetched."""
         for url in self._urls:
             yield from self._pages(url)
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anabranch.ingestion.archives.decompression import unpacked
+from anabranch.ingestion.archives.decompression import open_unpacked
 
 # At the level that takes the least time: what is tried is how it comes out.
 PACK = {
@@ -32,14 +32,14 @@ def test_streams_one_after_the_other_come_out_as_one(
     tmp_path: Path, packing: str, parts: list[bytes], size: int
 ) -> None:
     (path := tmp_path / "x").write_bytes(b"".join(PACK[packing](part) for part in parts) + b"\0" * 8)
-    with unpacked(path, packing) as file:
+    with open_unpacked(path, packing) as file:
         assert b"".join(iter(lambda: file.read1(size), b"")) == b"".join(parts)
 
 
 @pytest.mark.parametrize("packing", PACK)
 def test_what_breaks_off_raises(tmp_path: Path, packing: str) -> None:
     (path := tmp_path / "x").write_bytes(PACK[packing](b"Herons wait." * 100)[:-6])
-    with unpacked(path, packing) as file, pytest.raises(EOFError, match=r"breaks off|ended before the end"):
+    with open_unpacked(path, packing) as file, pytest.raises(EOFError, match=r"cut off|ended before the end"):
         file.read()
 
 
@@ -49,7 +49,7 @@ def test_what_came_before_the_damage_comes_out(tmp_path: Path, packing: str) -> 
     packed = PACK[packing](data)
     (path := tmp_path / "x").write_bytes(packed[: len(packed) // 2])
     out = b""
-    with unpacked(path, packing) as file, pytest.raises(EOFError):
+    with open_unpacked(path, packing) as file, pytest.raises(EOFError):
         while True:
             out += file.read1(1 << 16)
     assert data.startswith(out)
@@ -59,7 +59,7 @@ def test_what_came_before_the_damage_comes_out(tmp_path: Path, packing: str) -> 
 @pytest.mark.parametrize("packing", PACK)
 def test_a_bomb_comes_out_in_pieces_of_the_size_asked_for(tmp_path: Path, packing: str) -> None:
     (path := tmp_path / "x").write_bytes(PACK[packing](bytes(20_000_000)))
-    with unpacked(path, packing) as file:
+    with open_unpacked(path, packing) as file:
         sizes = [len(piece) for piece in iter(lambda: file.read1(10_000), b"")]
     assert max(sizes) <= 10_000
     assert sum(sizes) == 20_000_000
@@ -72,7 +72,7 @@ def test_a_dictionary_that_would_fill_the_memory_is_refused(tmp_path: Path) -> N
     data[header + 4] = 38  # 2 GiB
     struct.pack_into("<I", data, header + length - 4, zlib.crc32(data[header : header + length - 4]))
     (path := tmp_path / "x").write_bytes(data)
-    with unpacked(path, "xz") as file, pytest.raises(lzma.LZMAError, match="Memory"):
+    with open_unpacked(path, "xz") as file, pytest.raises(lzma.LZMAError, match="Memory"):
         file.read()
 
 
@@ -92,5 +92,5 @@ def test_empty_streams_leave_time_to_look_at_the_clock(tmp_path: Path, packing: 
             raise TimeIsUpError
 
     (path := tmp_path / "x").write_bytes(PACK[packing](b"") * 30_000)
-    with unpacked(path, packing, check) as file, pytest.raises(TimeIsUpError):
+    with open_unpacked(path, packing, check) as file, pytest.raises(TimeIsUpError):
         file.read1(1)

@@ -66,11 +66,11 @@ def test_a_crash_costs_one_file(tmp_path: Path) -> None:
     told = outcomes(pool_of(), scripts(tmp_path, "fault", "exit", "killed", "say four"))
     assert told == [
         "0.pdf:",
-        "crashed: the program that was reading '0.pdf' died (SIGSEGV).",
+        "crashed: the process that was reading '0.pdf' died (SIGSEGV).",
         "1.pdf:",
-        "crashed: the program that was reading '1.pdf' died (exit code 3: no luck).",
+        "crashed: the process that was reading '1.pdf' died (exit code 3: no luck).",
         "2.pdf:",
-        "crashed: the program that was reading '2.pdf' died (SIGKILL, most often for want of memory).",
+        "crashed: the process that was reading '2.pdf' died (SIGKILL, usually for lack of memory).",
         "3.pdf:",
         "four",
     ]

@@ -12,7 +12,7 @@ import pytest
 from anabranch.errors import OperationError, ReadingError
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.reader_process import ReaderProcess
-from anabranch.ingestion.isolation.worker_protocol import Setup, Tag, to_part
+from anabranch.ingestion.isolation.worker_protocol import Setup, Tag, parse_part
 from anabranch.readers import PLAIN
 from tests.ingestion.isolation.children import COMMAND, scripts
 
@@ -37,7 +37,7 @@ def test_an_order_is_answered(process: ReaderProcess, tmp_path: Path) -> None:
     assert head is not None
     frame = process.body(*head)
     assert frame is not None
-    part = to_part(frame)
+    part = parse_part(frame)
     assert not isinstance(part, ReadingError)
     assert part.document.blocks[0].text == "hello there"  # type: ignore[union-attr]
     assert process.head() == (Tag.END, 17)
@@ -45,7 +45,7 @@ def test_an_order_is_answered(process: ReaderProcess, tmp_path: Path) -> None:
 
 
 def test_only_a_process_that_is_waited_for_can_be_too_slow(process: ReaderProcess, tmp_path: Path) -> None:
-    process.end_if_silent()
+    process.kill_if_silent()
     order(process, tmp_path, "say still here")
     assert process.head() is not None
 
@@ -58,7 +58,7 @@ def test_what_was_said_of_an_earlier_file_says_nothing_of_a_later_one(process: R
         process.body(*head)
     order(process, tmp_path, "exit")
     assert process.head() is None
-    assert process.fault("b.pdf").message == "the program that was reading 'b.pdf' died (exit code 3: no luck)."
+    assert process.fault("b.pdf").message == "the process that was reading 'b.pdf' died (exit code 3: no luck)."
 
 
 def test_a_process_that_was_closed_answers_nothing_and_can_be_closed_again(
@@ -73,7 +73,7 @@ def test_a_process_that_was_closed_answers_nothing_and_can_be_closed_again(
 def test_one_that_talks_nonsense_is_ended_and_blamed(tmp_path: Path) -> None:
     program = "import sys, time; sys.stdout.write('nonsense' * 99); sys.stdout.flush(); time.sleep(1000)"
     with closing(ReaderProcess(SETUP, tmp_path, (sys.executable, "-c", program))) as process:
-        with pytest.raises(OperationError, match="does not start"):
+        with pytest.raises(OperationError, match="did not start"):
             process.greet()
         assert process.fault("a.pdf").reason == "crashed"
 

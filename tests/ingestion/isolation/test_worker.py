@@ -14,7 +14,16 @@ import pytest
 from anabranch.ingestion.isolation import worker
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.reader_process import COMMAND
-from anabranch.ingestion.isolation.worker_protocol import Frame, Setup, Tag, leaves, of_order, of_setup, receive, send
+from anabranch.ingestion.isolation.worker_protocol import (
+    Frame,
+    Setup,
+    Tag,
+    leaves,
+    order_frame,
+    receive,
+    send,
+    setup_frame,
+)
 from anabranch.readers import PLAIN
 
 
@@ -32,7 +41,7 @@ def pipes(process: subprocess.Popen[bytes]) -> tuple[BinaryIO, BinaryIO]:
 
 def test_it_ends_when_nobody_speaks_to_it_any_more(process: subprocess.Popen[bytes]) -> None:
     orders, replies = pipes(process)
-    send(orders, of_setup(Setup(Limits(), PLAIN, "", (64, 32, 16))))
+    send(orders, setup_frame(Setup(Limits(), PLAIN, "", (64, 32, 16))))
     assert receive(replies) == Frame(Tag.READY)
     orders.close()
     assert receive(replies) is None
@@ -41,21 +50,21 @@ def test_it_ends_when_nobody_speaks_to_it_any_more(process: subprocess.Popen[byt
 
 def test_it_ends_when_nobody_listens(process: subprocess.Popen[bytes], tmp_path: Path) -> None:
     orders, replies = pipes(process)
-    send(orders, of_setup(Setup(Limits(), PLAIN, "", (64, 32, 16))))
+    send(orders, setup_frame(Setup(Limits(), PLAIN, "", (64, 32, 16))))
     receive(replies)
     replies.close()
     (tmp_path / "a.txt").write_text("Herons fish.", encoding="utf-8")
-    send(orders, of_order(tmp_path / "a.txt", "a.txt"))
+    send(orders, order_frame(tmp_path / "a.txt", "a.txt"))
     assert process.wait() is not None
 
 
 def test_it_is_spent_after_many_files(process: subprocess.Popen[bytes], tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Herons fish.", encoding="utf-8")
     orders, replies = pipes(process)
-    send(orders, of_setup(Setup(Limits(), PLAIN, "", (64, 32, 16))))
+    send(orders, setup_frame(Setup(Limits(), PLAIN, "", (64, 32, 16))))
     receive(replies)
     for number in range(1, worker.MOST_FILES + 1):
-        send(orders, of_order(tmp_path / "a.txt", "a.txt"))
+        send(orders, order_frame(tmp_path / "a.txt", "a.txt"))
         first, last = receive(replies), receive(replies)
         assert first is not None
         assert first.tag == Tag.CUT

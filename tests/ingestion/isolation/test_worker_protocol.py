@@ -40,7 +40,7 @@ def tokens() -> WordPieces:
 @given(document=DOCUMENTS, is_cut=st.booleans())
 def test_documents_and_their_trees_arrive_as_they_were(tokens: WordPieces, document: Document, is_cut: bool) -> None:
     part = ChunkedDocument(document, grow(document, tokens, (64, 32, 16)) if is_cut else None)
-    assert wire.to_part(wire.of_part(part)) == part
+    assert wire.parse_part(wire.part_frame(part)) == part
 
 
 def test_every_field_of_a_document_travels() -> None:
@@ -48,45 +48,45 @@ def test_every_field_of_a_document_travels() -> None:
     for field in [*fields(Document), *fields(Block)]:
         owner = filled if field in fields(Document) else filled.blocks[0]
         assert getattr(owner, field.name), f"give {field.name} a value above"
-    assert wire.to_part(wire.of_part(ChunkedDocument(filled))) == ChunkedDocument(filled)
+    assert wire.parse_part(wire.part_frame(ChunkedDocument(filled))) == ChunkedDocument(filled)
 
 
 def test_metadata_arrives_as_the_corpus_keeps_it() -> None:
     document = Document("s", "t", (), {"when": Path("x"), "bad": float("nan"), "pair": (1, 2)})
-    part: Any = wire.to_part(wire.of_part(ChunkedDocument(document)))
+    part: Any = wire.parse_part(wire.part_frame(ChunkedDocument(document)))
     assert part.document.metadata == {"when": "x", "bad": None, "pair": [1, 2]}
 
 
 @given(st.builds(Failure, ANY, ANY, ANY))
 def test_failures_arrive(failure: Failure) -> None:
-    assert wire.to_part(wire.of_part(failure)) == failure
+    assert wire.parse_part(wire.part_frame(failure)) == failure
 
 
 @given(ANY, ANY, ANY, st.booleans())
 def test_errors_arrive(message: str, reason: str, hint: str, leaves: bool) -> None:
-    frame = wire.of_error(ReadingError(message, reason=reason, hint=hint), leaves=leaves)
+    frame = wire.error_frame(ReadingError(message, reason=reason, hint=hint), leaves=leaves)
     assert (wire.reason(frame), wire.leaves(frame), frame.is_last) == (reason, leaves, True)
     with pytest.raises(ReadingError) as caught:
-        wire.to_part(frame)
+        wire.parse_part(frame)
     assert (caught.value.message, caught.value.reason, caught.value.hint) == (message, reason, hint)
 
 
 @given(st.lists(ANY, max_size=3).map(tuple), st.booleans(), st.floats(0.001, 1e6), ANY)
 def test_setups_arrive(passwords: tuple[str, ...], ocr: bool, seconds: float, tokenizer: str) -> None:
     setup = wire.Setup(Limits(seconds), ReadOptions(passwords, ocr, ("eng", "deu")), tokenizer, (2048, 512, 128))
-    assert wire.to_setup(wire.of_setup(setup)) == setup
+    assert wire.parse_setup(wire.setup_frame(setup)) == setup
 
 
 def test_orders_arrive_whatever_bytes_are_in_a_name() -> None:
     path = Path("/tmp/caf\udce9.pdf")
-    assert wire.to_order(wire.of_order(path, "s")) == (path, "s", None)
-    assert wire.to_order(wire.of_order(path, "s", path / "real")) == (path, "s", path / "real")
+    assert wire.parse_order(wire.order_frame(path, "s")) == (path, "s", None)
+    assert wire.parse_order(wire.order_frame(path, "s", path / "real")) == (path, "s", path / "real")
 
 
 def test_a_document_that_no_frame_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "MOST_BYTES", 100)
     with pytest.raises(ReadingError) as caught:
-        wire.of_part(ChunkedDocument(Document("s", "t", (Block("x" * 100),))))
+        wire.part_frame(ChunkedDocument(Document("s", "t", (Block("x" * 100),))))
     assert caught.value.reason == "too_large"
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion import FUSIONS, fuse, ranked, reciprocal_rank
+from anabranch.retrieval.fusion import FUSIONS, fuse, rank, reciprocal_rank
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import WEIGHTS, make, rankings
 
@@ -16,11 +16,11 @@ METHODS = sorted(FUSIONS)
 
 
 def test_ranked_breaks_ties_by_id():
-    assert ranked({"b": 1.0, "c": 2.0, "a": 1.0}) == {"ids": ["c", "a", "b"], "scores": [2.0, 1.0, 1.0]}
+    assert rank({"b": 1.0, "c": 2.0, "a": 1.0}) == {"ids": ["c", "a", "b"], "scores": [2.0, 1.0, 1.0]}
 
 
 def test_ranked_never_lets_nan_into_a_checkpoint():
-    assert ranked({"a": math.nan, "b": 0.2, "c": -math.inf, "d": 0.9}) == {
+    assert rank({"a": math.nan, "b": 0.2, "c": -math.inf, "d": 0.9}) == {
         "ids": ["d", "a", "b", "c"],
         "scores": [0.9, 0.2, 0.2, 0.2],
     }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion import completed, fuse
+from anabranch.retrieval.fusion import complete, fuse
 from anabranch.retrieval.fusion.question_weight import weigh
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import ANY_SCORES
@@ -75,8 +75,8 @@ def test_documents_about_something_else_reorder_nothing(
         dense = RankedList(ids=near, scores=[cosines[key] for key in near])
         by_words = RankedList(ids=words, scores=[bm25[key] for key in words])
         full = [
-            completed(by_words, {key: bm25.get(key, 0.0) for key in every}),
-            completed(dense, {key: cosines[key] for key in every}),
+            complete(by_words, {key: bm25.get(key, 0.0) for key in every}),
+            complete(dense, {key: cosines[key] for key in every}),
         ]
         alpha = weigh(dense["scores"]).alpha
         return fuse([full], weights=[[1 - alpha, alpha]], method="complete")["ids"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion import ranked, reciprocal_rank
+from anabranch.retrieval.fusion import rank, reciprocal_rank
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import make, rankings, weighted
 
@@ -25,13 +25,13 @@ def test_weights_are_honoured():
     # LlamaIndex ignores retriever_weights in this mode
     fused = reciprocal_rank([make(["a", "b"]), make(["c", "d"])], [1.0, 0.0])
     assert fused == {"a": 1 / 61, "b": 1 / 62}
-    assert ranked(reciprocal_rank([make(["a"]), make(["b"])], [0.3, 0.7]))["ids"] == ["b", "a"]
+    assert rank(reciprocal_rank([make(["a"]), make(["b"])], [0.3, 0.7]))["ids"] == ["b", "a"]
 
 
 def test_the_order_given_is_the_rank_whatever_the_scores_say():
     # LlamaIndex sorts by score again, which turns L2 distances upside down
     distances = RankedList(ids=["near", "mid", "far"], scores=[0.1, 0.5, 2.0])
-    assert ranked(reciprocal_rank([distances], [1.0]))["ids"] == ["near", "mid", "far"]
+    assert rank(reciprocal_rank([distances], [1.0]))["ids"] == ["near", "mid", "far"]
 
 
 @given(st.data(), weighted())

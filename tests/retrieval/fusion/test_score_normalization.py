@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion.score_normalization import dbsf, finite, min_max, sound, z_score
+from anabranch.retrieval.fusion.score_normalization import dbsf, min_max, repair_list, replace_non_finite, z_score
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import ANY_SCORES, IDS, SCORES
 
@@ -38,25 +38,25 @@ def test_equal_scores_stay_above_what_was_not_retrieved(name: str):
 
 
 def test_missing_scores_count_as_the_worst():
-    assert finite([3.0, None, math.nan, 1.0, -math.inf, math.inf]) == [3.0, 1.0, 1.0, 1.0, 1.0, 3.0]
-    assert finite([None, math.nan, math.inf]) == [0.0, 0.0, 0.0]
+    assert replace_non_finite([3.0, None, math.nan, 1.0, -math.inf, math.inf]) == [3.0, 1.0, 1.0, 1.0, 1.0, 3.0]
+    assert replace_non_finite([None, math.nan, math.inf]) == [0.0, 0.0, 0.0]
 
 
 def test_a_repeated_id_counts_once_with_its_first_score_and_a_missing_score_as_the_worst():
     given_list = RankedList(ids=["a", "b", "a", "c"], scores=[4.0, 3.0, 1.0])
-    assert sound(given_list) == {"ids": ["a", "b", "c"], "scores": [4.0, 3.0, 1.0]}
+    assert repair_list(given_list) == {"ids": ["a", "b", "c"], "scores": [4.0, 3.0, 1.0]}
     # LlamaIndex's relative score fusion crashes here
     odd = {"ids": ["a", "b", "c"], "scores": [math.nan, 1.0, None]}
-    assert sound(odd) == {"ids": ["a", "b", "c"], "scores": [1.0, 1.0, 1.0]}  # type: ignore[arg-type]
+    assert repair_list(odd) == {"ids": ["a", "b", "c"], "scores": [1.0, 1.0, 1.0]}  # type: ignore[arg-type]
 
 
 @given(st.lists(IDS, max_size=8), st.lists(ANY_SCORES, max_size=10))
 def test_any_list_becomes_one_of_distinct_ids_and_finite_scores(ids: list[str], scores: list[float | None]):
-    ranking = sound(RankedList(ids=ids, scores=scores))  # type: ignore[typeddict-item]
+    ranking = repair_list(RankedList(ids=ids, scores=scores))  # type: ignore[typeddict-item]
     assert ranking["ids"] == list(dict.fromkeys(ids))
     assert len(ranking["scores"]) == len(ranking["ids"])
     assert all(map(math.isfinite, ranking["scores"]))
-    assert sound(ranking) == ranking
+    assert repair_list(ranking) == ranking
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -87,7 +87,7 @@ def test_within_a_mask_it_is_as_if_the_other_rows_were_not_there(
     seen = np.concatenate([np.ones(len(s), np.bool_) if m is None else m for s, m in zip(segments, masks, strict=True)])
     left = [row for row, is_seen in zip(rows, seen, strict=True) if is_seen]
     with TemporaryDirectory() as folder:
-        whole = index_of_segments(Path(folder), segments).within(masks)
+        whole = index_of_segments(Path(folder), segments).restrict(masks)
         alone = index_of_segments(Path(folder) / "alone", [left])
         (found,) = whole.search([query], len(rows), masks)
         (expected,) = alone.search([query], len(rows), [None])

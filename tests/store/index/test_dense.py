@@ -11,7 +11,7 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.store.index import dense
 from anabranch.store.index.dense import open_shards, write_shards
-from anabranch.store.index.topk import RankedRows, pooled
+from anabranch.store.index.topk import RankedRows, merge_rankings
 
 
 def unit(rows: int, dimension: int = 16, seed: int = 0) -> Vectors:
@@ -35,7 +35,7 @@ class Shards:
         for shard in self.shards:
             rows = slice(shard.first, shard.first + shard.rows)
             found.append(shard.search(queries, k, None if mask is None else mask[rows]))
-        return [pooled(parts, k) for parts in zip(*found, strict=True)]
+        return [merge_rankings(parts, k) for parts in zip(*found, strict=True)]
 
 
 @pytest.fixture(scope="module", params=["one shard", "shards", "codes"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from anabranch.store.index.mmap_file import mapped, save
+from anabranch.store.index.mmap_file import map_array, save
 
 KINDS = st.sampled_from([np.uint8, np.uint16, np.int32, np.int64, np.float32, np.dtype("S16")])
 
@@ -23,4 +23,4 @@ def test_what_is_saved_is_what_numpy_saves(array: np.ndarray, is_turned: bool) -
         save(file, array)
         np.save(reference, np.ascontiguousarray(array))
         assert file.read_bytes() == reference.read_bytes()
-        np.testing.assert_array_equal(np.array(mapped(file)), array)
+        np.testing.assert_array_equal(np.array(map_array(file)), array)

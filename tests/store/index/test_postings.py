@@ -8,11 +8,14 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.store.index.postings import Vocabulary, encoded, write_terms
+from anabranch.store.index.postings import Vocabulary, encode_term, write_terms
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sets(st.text(min_size=1, max_size=6).map(encoded)), st.lists(st.text(max_size=6).map(encoded), max_size=4))
+@given(
+    st.sets(st.text(min_size=1, max_size=6).map(encode_term)),
+    st.lists(st.text(max_size=6).map(encode_term), max_size=4),
+)
 def test_every_term_is_found_and_no_other(terms: set[bytes], others: list[bytes]) -> None:
     ordered = sorted(terms)
     with TemporaryDirectory() as folder:

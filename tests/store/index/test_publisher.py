@@ -18,7 +18,7 @@ from rank_bm25 import BM25Okapi
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index import dense
 from anabranch.store.index import merge_policy as draft
-from anabranch.store.index.manifest import current, read_manifest, sweep
+from anabranch.store.index.manifest import current_name, read_manifest, sweep
 from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.index.segment_index import Index
 from anabranch.text.analyzer import analyser
@@ -42,7 +42,7 @@ def _without_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(folder: Path, database: CorpusDatabase) -> None:
     """Compare both arms with their references over what is alive."""
     texts = alive(database)
-    index = Index(folder, str(current(folder)))
+    index = Index(folder, str(current_name(folder)))
     nothing_hidden = index.masks(None)
     terms = {chunk_id: analyser().terms(text) for chunk_id, text in texts.items()}
     reference = BM25Okapi(list(terms.values()), epsilon=0)
@@ -89,7 +89,7 @@ def test_an_index_that_grew_is_as_one_made_at_once(steps: list[tuple[str, int]],
         if alive(database):
             check(folder, database)
         else:
-            assert current(folder) is None
+            assert current_name(folder) is None
 
 
 def many(database: CorpusDatabase, folder: Path, times: int) -> None:
@@ -105,7 +105,7 @@ def test_segments_stay_few_and_in_order_of_size(times: int, tmp_path: Path, monk
     monkeypatch.setattr(draft, "SMALL", 4)
     with closing(opened(tmp_path)) as database:
         many(database, tmp_path, times)
-        manifest = read_manifest(tmp_path, str(current(tmp_path)))
+        manifest = read_manifest(tmp_path, str(current_name(tmp_path)))
         check(tmp_path, database)
         sizes = [segment.rows for segment in Index(tmp_path, manifest.name).segments]
         assert len(sizes) <= 6
@@ -124,7 +124,7 @@ def test_no_segment_is_merged_into_one_that_is_too_large_to_be_made(
     monkeypatch.setattr(draft, "LARGEST", 12)
     with closing(opened(tmp_path)) as database:
         many(database, tmp_path, 20)
-        sizes = [segment.rows for segment in Index(tmp_path, str(current(tmp_path))).segments]
+        sizes = [segment.rows for segment in Index(tmp_path, str(current_name(tmp_path))).segments]
         assert max(sizes) <= 12 < sum(sizes)
         check(tmp_path, database)
 
@@ -149,7 +149,7 @@ def test_a_mask_of_documents_hides_the_others_in_every_segment(tmp_path: Path, m
         many(database, tmp_path, 12)
         numbers = np.array([row[0] for row in database.all("SELECT number FROM documents WHERE number % 3 = 0")])
         owners = dict(database.all("SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id)"))
-    index = Index(tmp_path, str(current(tmp_path)))
+    index = Index(tmp_path, str(current_name(tmp_path)))
     (near,) = index.nearest(vector("a question")[None], 1_000, index.masks(numbers))
     assert {owners[chunk_id] for chunk_id in index.ids(near.rows)} == set(numbers.tolist())
     (everything,) = index.nearest(vector("a question")[None], 1_000, index.masks(None))
@@ -169,7 +169,7 @@ def test_a_damaged_segment_is_not_merged_into_a_sound_one(
         (segment / "dense.0.faiss").write_bytes(bytes(content))
         put(database, "two.md", random.Random(2), leaves=5)
         publish(database)
-        assert "Making the index anew" in caplog.text
+        assert "Rebuilding the index" in caplog.text
         check(tmp_path, database)
 
 

@@ -11,8 +11,8 @@ import pytest
 from anabranch.errors import EmbedderMismatchError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.index import merge_policy as draft
-from anabranch.store.index.manifest import current
-from anabranch.store.index.segment_index import Index, seen
+from anabranch.store.index.manifest import current_name
+from anabranch.store.index.segment_index import Index, allows_any
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 
@@ -23,7 +23,7 @@ def index(tmp_path: Path) -> Index:
     for name in ("a", "b", "c"):
         (tmp_path / "d" / f"{name}.md").write_text(f"Herons fish at weir {name}.\n", encoding="utf-8")
     ingest([tmp_path / "d"], tmp_path / "c")
-    return Index(tmp_path / "c", str(current(tmp_path / "c")))
+    return Index(tmp_path / "c", str(current_name(tmp_path / "c")))
 
 
 def test_vectors_of_another_length_are_refused(index: Index) -> None:
@@ -32,8 +32,8 @@ def test_vectors_of_another_length_are_refused(index: Index) -> None:
 
 
 def test_documents_that_may_not_be_seen_have_no_rows(index: Index) -> None:
-    assert not seen(index.masks(np.zeros(0, dtype=np.int64)))
-    assert seen(index.masks(None))
+    assert not allows_any(index.masks(np.zeros(0, dtype=np.int64)))
+    assert allows_any(index.masks(None))
     (found,) = index.bm25.search([["heron"]], 10, index.masks(np.array([2])))
     assert index.ids(found.rows) == index.ids(np.array([1]))
     assert asyncio.run(asyncio.to_thread(index.damage)) == []
@@ -53,7 +53,7 @@ def test_scores_are_those_of_a_search_over_several_segments_with_dead_rows(
     (folder / "3.md").write_text("Herons nest in the alders.", encoding="utf-8")
     (folder / "new.md").write_text("A heron and an otter.", encoding="utf-8")
     ingest([folder], tmp_path / "c")
-    assert len(Index(tmp_path / "c", str(current(tmp_path / "c"))).segments) > 1
+    assert len(Index(tmp_path / "c", str(current_name(tmp_path / "c"))).segments) > 1
     assert asyncio.run(_compared(tmp_path / "c")) == 13
 
 

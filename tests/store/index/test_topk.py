@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.store.index import topk
-from anabranch.store.index.topk import best
+from anabranch.store.index.topk import pick_best
 
 
 # With samples of 4,096 none of these lists would be sampled.
@@ -23,7 +23,7 @@ def test_best_is_a_stable_sort_cut_off(sample: int, scores: list[float], k: int)
 
 def check(scores: list[float], k: int) -> None:
     rows = np.arange(len(scores)) * 3
-    found = best(rows, np.asarray(scores, dtype=np.float64), k)
+    found = pick_best(rows, np.asarray(scores, dtype=np.float64), k)
     expected = sorted(zip((-score for score in scores), rows.tolist(), strict=True))[:k]
     assert found.rows.tolist() == [row for _, row in expected]
     assert found.scores.tolist() == [-score for score, _ in expected]

@@ -14,7 +14,7 @@ import pytest
 from anabranch.errors import CorpusDamagedError, CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_folder import size_of
-from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.index.manifest import current_name, read_manifest
 from anabranch.store.maintenance import documents as listed
 from anabranch.store.maintenance import overview, remove
 from tests.store.maintenance.conftest import Change
@@ -57,7 +57,7 @@ def test_an_index_that_is_behind_or_damaged_is_said(corpus: Path, change: Change
     change(corpus, "UPDATE meta SET value = '99' WHERE name = 'changes'")
     found = overview(corpus)
     assert (found.is_current, found.documents, found.chunks, found.leaves) == (False, 6, 18, 6)
-    name = read_manifest(corpus, str(current(corpus))).segments[0]
+    name = read_manifest(corpus, str(current_name(corpus))).segments[0]
     (corpus / "segments" / name / "segment.json").unlink()
     found = overview(corpus)
     assert (found.documents, found.generation, found.is_current) == (6, 0, False)

@@ -13,9 +13,9 @@ import pytest
 
 from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
-from anabranch.store.connections import read_only
+from anabranch.store.connections import connect_read_only
 from anabranch.store.corpus_folder import size_of
-from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.index.manifest import current_name, read_manifest
 from anabranch.store.maintenance import examine, rebuild, remove, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
@@ -38,7 +38,7 @@ def test_rows_of_tables_are_embedded_by_a_rebuild_as_they_were_when_taken_in(tmp
     ingest([tmp_path / "a.md"], corpus)
 
     def vectors() -> list[np.ndarray]:
-        with closing(read_only(corpus / "corpus.db")) as connection:
+        with closing(connect_read_only(corpus / "corpus.db")) as connection:
             rows = connection.execute("SELECT vector FROM vectors ORDER BY vector_key").fetchall()
         return [np.frombuffer(vector, np.float32) for (vector,) in rows]
 
@@ -120,7 +120,7 @@ def test_everything_is_there_in_less_room(fragmented: Path, sources: Sources) ->
     assert size_of(fragmented) < size
     assert sources(fragmented) == before
     assert examine(fragmented) == []
-    assert len(read_manifest(fragmented, str(current(fragmented))).segments) == 1
+    assert len(read_manifest(fragmented, str(current_name(fragmented))).segments) == 1
     with closing(sqlite3.connect(fragmented / "corpus.db")) as connection:
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
         unused = "SELECT count(*) FROM vectors WHERE vector_key NOT IN (SELECT vector_key FROM chunks WHERE level = 2)"
@@ -128,7 +128,7 @@ def test_everything_is_there_in_less_room(fragmented: Path, sources: Sources) ->
 
 
 def test_a_reader_keeps_its_view_and_is_not_waited_for(fragmented: Path) -> None:
-    with closing(read_only(fragmented / "corpus.db")) as reader:
+    with closing(connect_read_only(fragmented / "corpus.db")) as reader:
         reader.execute("BEGIN")
         count = reader.execute("SELECT count(*) FROM documents").fetchone()
         rebuild(fragmented)
@@ -141,9 +141,9 @@ def test_a_rebuild_finds_the_same(corpus: Path) -> None:
         store = await open_corpus(corpus)
         return [await store.search(arm, ["birds at night", "air"], 10, Scope()) for arm in ("bm25", "dense")]
 
-    before, name = asyncio.run(found()), current(corpus)
+    before, name = asyncio.run(found()), current_name(corpus)
     manifest = rebuild(corpus)
-    assert manifest.name == current(corpus) != name
+    assert manifest.name == current_name(corpus) != name
     assert asyncio.run(found()) == before
 
 
@@ -163,7 +163,7 @@ def test_another_embedder_embeds_everything_anew(
 def test_old_generations_go(corpus: Path) -> None:
     for _ in range(5):
         rebuild(corpus)
-    assert [path.name for path in (corpus / "generations").iterdir()] == [current(corpus)]
+    assert [path.name for path in (corpus / "generations").iterdir()] == [current_name(corpus)]
 
 
 def test_an_empty_corpus_has_no_index(corpus: Path) -> None:

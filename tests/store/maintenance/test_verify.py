@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from anabranch.errors import CorpusNotFoundError
-from anabranch.store.connections import read_only
+from anabranch.store.connections import connect_read_only
 from anabranch.store.index.manifest import (
-    current,
+    current_name,
     home_of,
     read_dead,
     read_manifest,
@@ -23,7 +23,7 @@ from anabranch.store.index.manifest import (
 )
 from anabranch.store.index.segment import Segment, seal
 from anabranch.store.maintenance import examine, verify
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from tests.store.maintenance.conftest import Change, Sources
 
 A_MD = "(SELECT doc_id FROM documents WHERE source = 'a.md')"
@@ -48,21 +48,21 @@ def test_a_sound_corpus_has_no_problems_and_stays_as_it_is(corpus: Path) -> None
         (f"DELETE FROM chunks WHERE doc_id = {A_MD}", "a.md: a passage is missing"),
         ("UPDATE chunks SET start = start + 1 WHERE level = 2", "is missing at character 0"),
         ("UPDATE chunks SET text = replace(text, 'fish', 'fisk') WHERE level = 2", "a.md: a passage is not what was"),
-        ("UPDATE chunks SET text = substr(text, 2) WHERE level = 2", "not all of its text"),
+        ("UPDATE chunks SET text = substr(text, 2) WHERE level = 2", "has lost part of its text"),
         ("UPDATE chunks SET text = NULL", "a leaf has no text"),
-        ("UPDATE chunks SET heading = 'Cats' WHERE level = 2", "or what it stands under, is not"),
+        ("UPDATE chunks SET heading = 'Cats' WHERE level = 2", "a passage or its headings are not"),
         ("UPDATE chunks SET page = 'x'", "a row of its chunks cannot be read"),
-        ("UPDATE documents SET title = 'Cats' WHERE source = 'a.md'", "a.md: a passage, or what it stands under"),
-        ("UPDATE documents SET source = 'b.md' WHERE source = 'a.md'", "b.md: its id is not that of its name"),
+        ("UPDATE documents SET title = 'Cats' WHERE source = 'a.md'", "a.md: a passage or its headings"),
+        ("UPDATE documents SET source = 'b.md' WHERE source = 'a.md'", "b.md: its id does not match its name"),
         ("UPDATE documents SET metadata = '{' WHERE source = 'a.md'", "a.md: its metadata cannot be read"),
         ("UPDATE documents SET access = '{}' WHERE source = 'a.md'", "a.md: its metadata cannot be read"),
         ("UPDATE documents SET pages = '[[1]]' WHERE source = 'a.md'", "a.md: its metadata cannot be read"),
         ("UPDATE documents SET tokens = 0 WHERE source = 'a.md'", "a.md: a passage is missing"),
         ("UPDATE documents SET title = x'ff' WHERE source = 'a.md'", "a.md: its row cannot be read"),
-        ("DELETE FROM documents WHERE source = 'a.md'", "3 chunks of no document"),
+        ("DELETE FROM documents WHERE source = 'a.md'", "3 chunks without a document"),
         ("UPDATE meta SET value = 'other' WHERE name = 'embedder'", "6 passages without a vector"),
         ("INSERT OR REPLACE INTO meta VALUES ('language', 'dutch')", "made with the language 'english', not 'dutch'"),
-        ("UPDATE documents SET born = 7 WHERE source = 'a.md'", "1 document of the database not in the index"),
+        ("UPDATE documents SET born = 7 WHERE source = 'a.md'", "1 document in the database missing or outdated"),
     ],
 )
 def test_what_is_wrong_in_the_database_is_said(corpus: Path, change: Change, sql: str, said: str) -> None:
@@ -107,7 +107,7 @@ def test_a_database_that_is_none_is_said(corpus: Path, content: bytes) -> None:
 
 def altered(corpus: Path, alter: Callable[[Path], None]) -> None:
     """Change the files of the only segment and seal it again, as a defect in making it would have left them."""
-    manifest = read_manifest(corpus, str(current(corpus)))
+    manifest = read_manifest(corpus, str(current_name(corpus)))
     home = segment_home(corpus, manifest.segments[0])
     alter(home)
     (home / "segment.json").unlink()
@@ -132,16 +132,16 @@ def double(home: Path) -> None:
 @pytest.mark.parametrize(
     ("alter", "said"),
     [
-        (renumber, "2 documents of the database not in the index as they are"),
-        (renumber, "2 documents of the index not in the database as they are"),
+        (renumber, "2 documents in the database missing or outdated in the index"),
+        (renumber, "2 documents in the index missing or changed in the database"),
         (double, "1 document in the index twice"),
-        (double, "1 document of the database not in the index as they are"),
+        (double, "1 document in the database missing or outdated in the index"),
     ],
 )
 def test_an_index_that_is_another_than_the_documents_is_found(
     corpus: Path, alter: Callable[[Path], None], said: str
 ) -> None:
-    assert len(Segment(segment_home(corpus, read_manifest(corpus, str(current(corpus))).segments[0])).ids) == 6
+    assert len(Segment(segment_home(corpus, read_manifest(corpus, str(current_name(corpus))).segments[0])).ids) == 6
     altered(corpus, alter)
     problems = verify(corpus)
     assert said in problems
@@ -169,18 +169,18 @@ def test_an_index_that_is_behind_is_a_remark_because_the_next_search_brings_it_u
     change(corpus, "UPDATE meta SET value = value + 1 WHERE name = 'changes'")
     (finding,) = examine(corpus)
     assert (finding.kind, finding.is_remark) == ("index", True)
-    assert "earlier state" in finding.said
+    assert "older than the documents" in finding.said
     assert "a.md" not in sources(corpus)
     assert examine(corpus) == []
 
 
 def test_what_a_writer_has_not_published_yet_is_no_fault(corpus: Path) -> None:
-    with writing(corpus):
+    with hold_write_lock(corpus):
         assert examine(corpus) == []
 
 
 def test_it_waits_for_no_reader(corpus: Path) -> None:
-    reader = read_only(corpus / "corpus.db")
+    reader = connect_read_only(corpus / "corpus.db")
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM documents").fetchone()
     assert verify(corpus) == []
@@ -197,4 +197,4 @@ def test_a_moved_corpus_is_the_same(corpus: Path, tmp_path: Path) -> None:
     moved.parent.mkdir()
     corpus.rename(moved)
     assert verify(moved) == []
-    assert json.loads((home_of(moved, str(current(moved))) / "manifest.json").read_text())["number"] == 1
+    assert json.loads((home_of(moved, str(current_name(moved))) / "manifest.json").read_text())["number"] == 1

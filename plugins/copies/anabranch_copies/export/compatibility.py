@@ -1,4 +1,4 @@
-"""Decides whether an export and a corpus go together, and what a new corpus is made with."""
+"""Check whether an export fits a corpus, and choose the settings of a new corpus."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from anabranch.store.writer_protocol import CorpusWriter
 from anabranch_copies.export.json_lines import Header
 
 
-def settled(database: CorpusWriter, header: Header, spec: str, base_url: str | None) -> Embedder:
+def resolve_embedder(database: CorpusWriter, header: Header, spec: str, base_url: str | None) -> Embedder:
     """Return the embedder of the corpus; a new corpus gets the settings of the export.
 
-    The export does not say where words are sent to be embedded: a hosted embedder has to be named by whoever imports.
+    An export never chooses a server for embedding: the user who imports must name a hosted embedder.
 
     Raises:
-        EmbedderMismatchError: The export has vectors of another embedder, or its embedder has to be named.
+        EmbedderMismatchError: The export has vectors of another embedder, or the embedder must be named.
         SettingsError: The corpus has other sizes or another language.
     """
     embedder = embedder_of(database, spec, base_url)
@@ -33,20 +33,24 @@ def settled(database: CorpusWriter, header: Header, spec: str, base_url: str | N
 
 
 def _check_embedder(database: CorpusWriter, header: Header, model: Embedder, *, named: bool, is_empty: bool) -> None:
-    # Checked before anything is written: a corpus with vectors of two models cannot be told from a sound one.
+    # Checked before anything is written, because mixed vectors of two models cannot be detected later.
     if header.vectors and header.embedder != model.name:
         msg = f"The export has vectors of the embedder {header.embedder!r}, the corpus has those of {model.name!r}."
-        raise EmbedderMismatchError(msg, hint=f"Export it without --vectors, or name its embedder: {_named(header)}")
+        raise EmbedderMismatchError(
+            msg, hint=f"Export it without --vectors, or name its embedder: {_embedder_option(header)}"
+        )
     if header.vectors and not is_empty and database.dimension() not in (0, header.dimension):
         msg = f"The export has vectors of length {header.dimension}, the corpus of length {database.dimension()}."
         raise EmbedderMismatchError(msg, hint="Export it without --vectors.")
-    # A file from somebody else must not decide to which server the words of this machine are sent.
+    # Another person's file must not choose the server that gets the text of this machine.
     if is_empty and not named and header.embedder not in ("", model.name):
         msg = f"The exported corpus was made with the embedder {header.embedder!r}."
-        raise EmbedderMismatchError(msg, hint=f"Name the embedder to use: {_named(header)} or --embedder minilm.")
+        raise EmbedderMismatchError(
+            msg, hint=f"Name the embedder to use: {_embedder_option(header)} or --embedder minilm."
+        )
 
 
-def _named(header: Header) -> str:
+def _embedder_option(header: Header) -> str:
     return f"--embedder {header.embedder}" if header.embedder.startswith("openai:") else "--embedder FOLDER"
 
 
@@ -55,7 +59,7 @@ def _check_cut(database: CorpusWriter, header: Header) -> None:
     if header.sizes is not None and sizes is not None and list(header.sizes) != sizes:
         msg = f"The exported corpus was cut into chunks of {list(header.sizes)}, this one into {sizes}."
         raise SettingsError(msg, hint="Import it into a new corpus.")
-    # Stemmed by two rules, the same word would be two terms, and neither would find the other.
+    # With two stemmers, the same word would be two different terms.
     if header.language != language:
-        msg = f"The exported corpus is of the language {header.language!r}, this one of {language!r}."
+        msg = f"The exported corpus has the language {header.language!r}, this one {language!r}."
         raise SettingsError(msg, hint="Import it into a new corpus.")

@@ -1,6 +1,6 @@
-"""Copies a corpus to another store: an export that is imported at once, and then checked passage by passage.
+"""Copy a corpus to another store by an export and import, then compare every passage.
 
-Unlike those of a file, vectors and the embedder's address come along, so no embedder is asked, or has to be here.
+Unlike an export to a file, a copy contains vectors and the embedder's address, so no embedder is needed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from anabranch_copies.export.line_import import ImportReport, LineImport
 
 @dataclass(slots=True)
 class CopyReport:
-    """What became of a corpus.
+    """The result of a copy.
 
     Attributes:
-        documents: How many were written by this run.
-        unchanged: How many an earlier run had written.
+        documents: Number of documents that this run wrote.
+        unchanged: Number of documents that an earlier run wrote.
         passages: Leaves that were compared.
         files: Records of files that were written.
         problems: What was not copied, or differs.
-        interrupted: Whether somebody stopped it; then nothing was compared.
+        interrupted: Whether it was interrupted; then nothing was compared.
     """
 
     documents: int = 0
@@ -43,14 +43,13 @@ class CopyReport:
 
 
 def copy_corpus(source: StrPath, target: StrPath, *, wait: float = 0.0, progress: Progress = silent) -> CopyReport:
-    """Copy all of a corpus: documents, trees, texts, vectors, access tags, metadata, records of files, and facts.
+    """Copy a whole corpus: documents, trees, texts, vectors, access tags, metadata, records of files, and facts.
 
     Args:
-        source: The corpus; it may be written to meanwhile, what is copied is of the moment when this begins.
-        target: Where there is no corpus or an empty one, or a copy of this one that did not come to its end: that one
-            goes on where it was.
+        source: The corpus; the copy has its state at the start, even if somebody writes to it meanwhile.
+        target: No corpus, an empty one, or an unfinished copy of this one, which is continued.
         wait: Seconds to wait for another writer.
-        progress: Told how far it is.
+        progress: Called with the progress.
 
     Raises:
         CorpusNotFoundError: There is no corpus at `source`.
@@ -59,13 +58,13 @@ def copy_corpus(source: StrPath, target: StrPath, *, wait: float = 0.0, progress
         CorpusLockedError: Another process is writing to it.
     """
     report = CopyReport()
-    # Not opened yet, but refused here: what could not be compared afterwards is not to be written.
+    # Refused here if it cannot be opened as a whole, because the copy could not be compared.
     copied = open_snapshot(target)
     with open_snapshot(source) as snapshot, open_writer(target, wait=wait) as writer:
         facts = snapshot.facts()
         facts.pop(COPYING, None)
-        _must_be_free(writer, snapshot, facts, shown_address(target))
-        # The mark comes with the first thing that is written: what has none was not begun here.
+        _check_target(writer, snapshot, facts, shown_address(target))
+        # The mark is written first, so that an unfinished copy always has it.
         writer.keep_meta({**facts, COPYING: snapshot.address})
         try:
             _write(snapshot, writer, report, progress)
@@ -73,7 +72,7 @@ def copy_corpus(source: StrPath, target: StrPath, *, wait: float = 0.0, progress
             report.interrupted = True
             return report
         writer.publish(progress=partial(progress, "index"))
-        # While the writer's lock is held: nobody changes the copy before it is compared.
+        # The writer's lock is still held, so that nobody changes the copy before it is compared.
         with copied as copy:
             report.problems += differences(snapshot, copy, report, progress)
         if not report.problems:
@@ -81,31 +80,31 @@ def copy_corpus(source: StrPath, target: StrPath, *, wait: float = 0.0, progress
     return report
 
 
-def _must_be_free(writer: CorpusWriter, snapshot: CorpusSnapshot, facts: dict[str, str], shown: str) -> None:
+def _check_target(writer: CorpusWriter, snapshot: CorpusSnapshot, facts: dict[str, str], address: str) -> None:
     begun = writer.meta(COPYING)
     if not begun:
         if not writer.is_empty() or next(iter(writer.files()), None) is not None:
-            msg = f"{shown} holds documents already, and is no copy that was begun."
+            msg = f"{address} already holds documents, and is not an unfinished copy."
             raise UserError(msg, hint="Copy to a new corpus; `anabranch corpus import` adds to one.")
     elif begun != snapshot.address:
-        msg = f"{shown} is an unfinished copy of another corpus, {begun}."
-        raise UserError(msg, hint="Go on with that one, or copy to a new corpus.")
+        msg = f"{address} is an unfinished copy of another corpus, {begun}."
+        raise UserError(msg, hint="Finish that copy, or copy to a new corpus.")
     elif not writer.is_empty() and writer.meta("embedder") != facts.get("embedder"):
-        msg = f"{shown} was begun when {begun} had the embedder {writer.meta('embedder')!r}; now it is another one."
+        msg = f"{address} was begun when {begun} had the embedder {writer.meta('embedder')!r}, which has changed."
         raise UserError(msg, hint="Copy to a new corpus.")
 
 
 def _write(snapshot: CorpusSnapshot, writer: CorpusWriter, report: CopyReport, progress: Progress) -> None:
     header = header_of(snapshot, vectors=True)
     exported, imported = ExportReport(), ImportReport()
-    # Those without a vector are left out: what is written needs no embedder.
+    # Documents without vectors are left out, so that no embedder is needed.
     run = LineImport(writer, header, imported, progress, embedder=header.embedder, embed=lambda _: None)
     try:
         for number, line in enumerate(lines_of(snapshot, header, exported, silent), start=1):
             if isinstance(line, EndLine):
                 break
             if isinstance(line, DocumentLine) and line.vectors is None and line.chunks:
-                report.problems.append(f"{line.source}: not copied, a passage of it has no vector that can be used")
+                report.problems.append(f"{line.source}: not copied, one of its passages has no usable vector")
                 continue
             try:
                 run.take(line, number)
@@ -115,10 +114,10 @@ def _write(snapshot: CorpusSnapshot, writer: CorpusWriter, report: CopyReport, p
     finally:
         report.documents, report.files = imported.added + imported.updated, imported.files
         report.unchanged = imported.unchanged
-        report.problems += _lost(exported, imported)
+        report.problems += _list_losses(exported, imported)
 
 
-def _lost(exported: ExportReport, imported: ImportReport) -> Iterator[str]:
+def _list_losses(exported: ExportReport, imported: ImportReport) -> Iterator[str]:
     yield from (f"{torn.source or 'a document'}: not copied, {torn.why}" for torn in exported.torn)
     yield from exported.problems
     yield from (f"{bad.source}: not copied, {bad.reason}" for bad in imported.bad)

@@ -1,6 +1,6 @@
-"""Writes a corpus as lines of JSON; of a damaged one, every document that can be read and that is whole.
+"""Write a corpus as lines of JSON; from a damaged corpus, every intact document.
 
-One that is not what was written is named; the files that it came from are what it is made anew from.
+Damaged documents are named, so that they can be ingested again from their files.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
-from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import Sizes, check_sizes
 from anabranch.errors import CorpusDamagedError, SettingsError
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_snapshot import CorpusSnapshot
@@ -22,7 +22,7 @@ from anabranch_copies.export.json_lines import EndLine, ExportLine, FileLine, He
 
 
 class Torn(NamedTuple):
-    """A document that was left out, because it is not whole; `source` is empty where that cannot be read."""
+    """A damaged document that was left out; `source` is empty if it cannot be read."""
 
     source: str
     why: str
@@ -30,13 +30,13 @@ class Torn(NamedTuple):
 
 @dataclass(slots=True)
 class ExportReport:
-    """What became of a corpus.
+    """The result of an export.
 
     Attributes:
-        documents: How many are in the file, each exactly as it was written.
-        files: Records of files that were taken in.
-        torn: Documents that are not whole.
-        problems: What else could not be read.
+        documents: Number of exported documents.
+        files: Number of exported records of files.
+        torn: Damaged documents.
+        problems: Other parts that could not be read.
     """
 
     documents: int = 0
@@ -56,14 +56,14 @@ def export_corpus(
     """Write a corpus as lines of JSON (`anabranch_copies.export.json_lines`), one document in memory at a time.
 
     Args:
-        corpus: The corpus; it may be damaged, read-only, or be written to meanwhile.
+        corpus: The corpus; it may be damaged or read-only, and others may write to it meanwhile.
         out: Where to write.
-        vectors: Write the vectors, too; without them an import has to embed anew.
-        progress: Told how far it is.
+        vectors: Also write the vectors; without them, an import must embed again.
+        progress: Called with the progress.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
-        CorpusDamagedError: Of the database not even its settings can be read, or it is of another version.
+        CorpusDamagedError: Not even the settings in the database can be read, or it has another version.
     """
     report = ExportReport()
     try:
@@ -73,7 +73,7 @@ def export_corpus(
             for line in lines_of(snapshot, header, report, progress):
                 _write(out, line)
     except CorpusDamagedError as error:
-        # One of another version has no cause and says what to do; of this one, an export cannot save anything.
+        # An error of another version has no cause, and its own hint; here, an export cannot save anything.
         if error.__cause__ is None:
             raise
         raise CorpusDamagedError(error.message, hint="Ingest the documents into a new folder.") from error
@@ -92,7 +92,7 @@ def header_of(snapshot: CorpusSnapshot, *, vectors: bool) -> Header:
         embedder=facts.get("embedder", ""),
         dimension=dimension,
         sizes=_sizes(facts.get("sizes", "")),
-        # Empty where it is not certain yet, which the next reader of the corpus would tell as English.
+        # Empty if it is not decided yet, which a reader takes for English.
         language=facts.get("language") or "english",
         documents=snapshot.count(),
         vectors=vectors and dimension > 0,
@@ -102,7 +102,7 @@ def header_of(snapshot: CorpusSnapshot, *, vectors: bool) -> Header:
 def lines_of(
     snapshot: CorpusSnapshot, header: Header, report: ExportReport, progress: Progress
 ) -> Iterator[ExportLine]:
-    """Yield the lines after the first one; the report is complete when they have come to their end."""
+    """Yield the lines after the first one; the report is complete after the last."""
     try:
         for each in snapshot.documents():
             if each.row is None or each.fault is not None:
@@ -114,31 +114,31 @@ def lines_of(
             progress("documents", report.documents, header.documents or 0)
     except CorpusDamagedError as error:
         report.problems.append(error.message)
-    # A page that was emptied is no error to SQLite: its documents just do not come.
+    # SQLite reports no error for an emptied page; its documents are just missing.
     lost = (header.documents or 0) - report.documents - len(report.torn)
     if lost > 0:
-        report.problems.append(f"{lost} documents cannot be found any more")
+        report.problems.append(f"{lost} documents are missing")
     yield from _files(snapshot, report)
     yield EndLine(documents=report.documents, files=report.files)
 
 
 def _vectors(snapshot: CorpusSnapshot, each: ExaminedDocument) -> bytes | None:
-    """Return the vectors of all leaves, None where one is missing: that is no loss, an import embeds those anew."""
+    """Return the vectors of all leaves; None if one is missing, because an import then embeds them again."""
     found = snapshot.vectors(each)
-    had = [vector for vector in found if vector is not None]
-    return b"".join(had) if len(had) == len(found) else None
+    present = [vector for vector in found if vector is not None]
+    return b"".join(present) if len(present) == len(found) else None
 
 
 def _files(snapshot: CorpusSnapshot, report: ExportReport) -> Iterator[FileLine]:
-    """Yield the record of each file, after the documents: an import trusts it only once all of these have come."""
+    """Yield the records of files after all documents, because an import needs the documents first."""
     try:
         for (path, source, digest, access, *_), documents in snapshot.files():
             yield FileLine(path=path, source=source, sha256=digest, access=list(access), documents=documents)
             report.files += 1
     except (CorpusDamagedError, ValueError) as error:
-        said = "Files that are not in the export will be read again by the next ingest."
+        note = "Files that are not in the export will be read again by the next ingest."
         what = error.message if isinstance(error, CorpusDamagedError) else f"the records of files: {error}"
-        report.problems.append(f"{what}. {said}")
+        report.problems.append(f"{what}. {note}")
 
 
 def _write(out: BinaryIO, line: Header | ExportLine) -> None:
@@ -150,6 +150,6 @@ def _write(out: BinaryIO, line: Header | ExportLine) -> None:
 
 def _sizes(text: str) -> Sizes | None:
     try:
-        return checked_sizes(json.loads(text))
+        return check_sizes(json.loads(text))
     except (ValueError, TypeError, SettingsError):
         return None

@@ -1,6 +1,6 @@
-"""Takes an exported corpus into another one, line by line.
+"""Import an exported corpus line by line.
 
-A document that is in the corpus under the same name is replaced. A bad line is told of and costs what is on it.
+A document with the name of one in the corpus replaces it. A bad line is reported and skipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anabranch.store.corpus_embedder import embed_missing
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import Progress, silent
 from anabranch.text.normalization import squeeze
-from anabranch_copies.export.compatibility import settled
+from anabranch_copies.export.compatibility import resolve_embedder
 from anabranch_copies.export.json_lines import (
     HEADER,
     LINES,
@@ -39,19 +39,19 @@ def import_corpus(
     wait: float = 0.0,
     progress: Progress = silent,
 ) -> ImportReport:
-    """Take an exported corpus into a corpus, creating it where it is missing; a few documents are in memory at a time.
+    """Import an exported corpus, with only a few documents in memory; create the corpus if it is missing.
 
     Args:
         file: What `export_corpus` wrote.
         corpus: The corpus.
-        embedder: How to embed; empty for what the corpus was made with, or for the bundled one if the export was.
+        embedder: How to embed; empty for the embedder of the corpus, or for the bundled one if the export has it.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         wait: Seconds to wait for another writer.
-        progress: Told how far it is.
+        progress: Called with the progress.
 
     Raises:
-        UserError: It is no export, or one of other sizes or another language than the corpus.
-        EmbedderMismatchError: It has vectors of another embedder than the corpus, or the embedder has to be named.
+        UserError: It is not an export, or has other sizes or another language than the corpus.
+        EmbedderMismatchError: It has vectors of another embedder than the corpus, or the embedder must be named.
         CorpusLockedError: Another process is writing.
         OperationError: The disk is full, or fails.
     """
@@ -59,13 +59,13 @@ def import_corpus(
     header = _header(file)
     report = ImportReport()
     with open_writer(corpus, wait=wait) as writer:
-        model = settled(writer, header, embedder, base_url)
+        model = resolve_embedder(writer, header, embedder, base_url)
 
-        def counted(texts: int) -> None:
+        def count(texts: int) -> None:
             report.embedded += texts
 
         def embed(texts: Iterable[str]) -> None:
-            embed_missing(writer, model, texts, counted)
+            embed_missing(writer, model, texts, count)
 
         run = LineImport(writer, header, report, progress, embedder=model.name, embed=embed)
         is_done = False
@@ -89,12 +89,12 @@ def _header(file: BinaryIO) -> Header:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines after the first one with their numbers; of one that is too long, what it begins with."""
+    """Yield the lines after the first one with their numbers; a line that is too long is truncated."""
     number = 1
     while line := file.readline(LONGEST):
         number += 1
         rest = line
-        # The rest of a line that is too long is read and thrown away, so that the next line begins where it should.
+        # The rest of a line that is too long is skipped.
         while len(rest) == LONGEST and not rest.endswith(b"\n"):
             rest = file.readline(LONGEST)
         if line.strip():
@@ -102,7 +102,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def _take_all(file: BinaryIO, run: LineImport, report: ImportReport) -> None:
-    """Take in every line that is good."""
+    """Import every good line."""
     number, met = 1, 0
     end: EndLine | None = None
     for number, line in _lines(file):
@@ -110,25 +110,24 @@ def _take_all(file: BinaryIO, run: LineImport, report: ImportReport) -> None:
         try:
             record = record_of(line)
             source = str(record.get("source") or record.get("path") or "")
-            # Counted before anything else can be wrong with it: the last line says how many there are.
+            # Counted before other errors, to compare with the count in the last line.
             met += record.get("kind") == "document"
-            parsed = _before(end, parsed_line(record, LINES))
+            parsed = _check_not_ended(end, parsed_line(record, LINES))
             if isinstance(parsed, EndLine):
                 end = parsed
             else:
                 run.take(parsed, number)
-        # A bad line costs itself. What the disk raises is no ValueError and ends the run.
+        # A bad line is skipped. Errors of the disk are not ValueErrors, and end the run.
         except (ValueError, RecursionError) as error:
             report.bad.append(Bad(number, squeeze(source), squeeze(str(error))))
     run.commit()
     if end is None:
         report.bad.append(Bad(number + 1, "", "the export is cut off here"))
     elif end.documents != met:
-        said = f"the export has {end.documents} documents; {met} of them came"
-        report.bad.append(Bad(number, "", said))
+        report.bad.append(Bad(number, "", f"the export has {end.documents} documents, but {met} were found"))
 
 
-def _before(end: EndLine | None, line: ExportLine) -> ExportLine:
+def _check_not_ended(end: EndLine | None, line: ExportLine) -> ExportLine:
     if end is not None:
-        raise ValueError("it stands behind the last line")
+        raise ValueError("it comes after the last line")
     return line

@@ -1,4 +1,4 @@
-"""A document as a line of an exported corpus, and back: the same chunks with the same ids."""
+"""Convert documents to lines of an exported corpus and back, with the same chunks and ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.models.embedder import Vectors
 from anabranch.readers.document import Block, Document, Level
 from anabranch.store.records import Grown, facts_of, rows_of
-from anabranch.store.stored_document import StoredChunk, StoredDocument, fault, is_vector
+from anabranch.store.stored_document import StoredChunk, StoredDocument, find_fault, is_vector
 from anabranch.text.normalization import clean_counted
 from anabranch_copies.export.json_lines import DocumentLine
 
@@ -22,8 +22,8 @@ _LEVELS: tuple[Level, Level, Level] = (0, 1, 2)
 
 
 def document_line(document: StoredDocument, chunks: Sequence[StoredChunk], vectors: bytes | None) -> DocumentLine:
-    """Return the line of a whole document."""
-    # Not validated: `fault` has looked at each of these, and a corpus of a million chunks is written here.
+    """Return the line of an intact document."""
+    # Not validated, because `fault` has checked each, and a million chunks may be written.
     return DocumentLine.model_construct(
         source=document.source,
         title=document.title,
@@ -43,16 +43,16 @@ def document_line(document: StoredDocument, chunks: Sequence[StoredChunk], vecto
 
 
 def grown_of(line: DocumentLine) -> Grown:
-    """Return the document of a line, as ingest would hand it on.
+    """Return the document of a line, as ingest would create it.
 
     Raises:
         ValueError: Its parts do not belong together.
     """
-    # Before the chunks: what hides in a text is said as such, and not as a chunk whose hash is wrong.
-    _must_be_visible(line)
+    # Checked before the chunks, so that hidden text is reported as such and not as a wrong hash.
+    _check_visible(line)
     document = Document(line.source, line.title, tuple(_pages(line)), line.metadata, tuple(line.access), line.key)
     grown = Grown(document, Tree(line.text, tuple(_nodes(line))), line.digest, line.path)
-    _must_be_whole(grown, line)
+    _check_intact(grown, line)
     return grown
 
 
@@ -60,7 +60,7 @@ def vectors_of(line: DocumentLine, grown: Grown, dimension: int) -> Vectors | No
     """Return the vectors of a document's leaves, shape (leaves, dimension); None where the line has none.
 
     Raises:
-        ValueError: They are not as many or not as long as they have to be, or are no unit vectors.
+        ValueError: Their number or length is wrong, or they are not unit vectors.
     """
     if line.vectors is None:
         return None
@@ -69,21 +69,21 @@ def vectors_of(line: DocumentLine, grown: Grown, dimension: int) -> Vectors | No
     if dimension < 1 or len(content) != 4 * leaves * dimension:
         raise ValueError(f"it has {len(content)} bytes of vectors, not {leaves} vectors of {dimension} numbers")
     vectors = np.frombuffer(content, dtype="<f4").reshape(leaves, dimension).astype(np.float32)
-    # A search takes the inner product for the cosine: a vector of the length 100 would be the nearest to all questions.
+    # A search uses the inner product as the cosine: a vector of length 100 would be nearest to every question.
     if not all(is_vector(vector.tobytes(), dimension) for vector in vectors):
-        raise ValueError("its vectors have not the length 1")
+        raise ValueError("its vectors do not have length 1")
     return vectors
 
 
-def _must_be_visible(line: DocumentLine) -> None:
-    """Refuse what no reader of files would let through: nobody sees it, and a model would obey it."""
+def _check_visible(line: DocumentLine) -> None:
+    """Refuse invisible text, which a model would read, as the readers of files do."""
     for text in (line.text, line.title, *{heading for *_, heading in line.chunks}):
         if clean_counted(text)[1]:
             raise ValueError("its text holds invisible characters")
 
 
 def _pages(line: DocumentLine) -> Iterator[Block]:
-    """Yield the text page by page: where pages begin is all that has to be known of blocks."""
+    """Yield the text page by page; only the beginnings of pages are needed."""
     bounds = [(0, None), *line.pages, (len(line.text), None)]
     for (start, page), (end, _) in pairwise(bounds):
         if start > end:
@@ -101,12 +101,12 @@ def _nodes(line: DocumentLine) -> Iterator[ChunkNode]:
         above[level] = index
 
 
-def _must_be_whole(grown: Grown, line: DocumentLine) -> None:
-    # The same look as at a stored document: what passes here is what `verify` will find sound.
+def _check_intact(grown: Grown, line: DocumentLine) -> None:
+    # The same check as `verify` makes of a stored document.
     facts: dict[str, Any] = {"number": 0, "born": 0, **facts_of(grown)}
     document = StoredDocument(**facts)
     chunks = [StoredChunk(*row) for row in rows_of(document.doc_id, grown)]
-    if (why := fault(document, chunks)) is not None:
+    if (why := find_fault(document, chunks)) is not None:
         raise ValueError(why)
     if (reached := chunks[-1].end if chunks else 0) != len(line.text):
         raise ValueError(f"a passage is missing at character {reached}")

@@ -7,8 +7,8 @@ r"""The lines of an exported corpus.
     {"kind": "file", "path": ..., "source": ..., "sha256": ..., "access": [], "documents": 1}
     {"kind": "end", "documents": 1, "files": 1}
 
-Each line ends with a checksum of itself, so that a document comes back exactly as it was, or not at all. Addresses of
-servers and paths of models are not written: whoever reads the file says where its words may be sent.
+Each line ends with its checksum, so that a document is restored exactly, or not at all. Addresses of servers and paths
+of models are not exported: the user who imports chooses where text may be sent.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StringConstraints, TypeAdapter, ValidationError
 
-from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import Sizes, check_sizes
 
 CHECKSUM = "line_sha256"
 LONGEST = 1 << 30
-"""Bytes of a line; what is longer was not exported from a corpus."""
+"""Most bytes of a line; no corpus exports longer ones."""
 
 Record = dict[str, Any]
 
-# Strict: JSON's true is no number, and text is none.
+# Strict: neither `true` nor text is a number.
 WholeNumber = Annotated[int, Field(strict=True, ge=0)]
-# With something visible in it: an empty tag would be no tag, and no tag is everybody.
+# Not blank: an empty tag would be no tag, which allows everybody.
 VisibleText = Annotated[str, StringConstraints(pattern=r"\S")]
 
 ChunkRow = tuple[
@@ -48,11 +48,11 @@ class Header(BaseModel):
     """The first line.
 
     Attributes:
-        embedder: Name of the embedder, empty where it could not be read.
+        embedder: Name of the embedder, empty if it could not be read.
         dimension: Length of its vectors.
-        sizes: Tokens of root, middle and leaf; None where they could not be read.
-        language: Of the analyser.
-        documents: How many documents the corpus had, None where they could not be counted.
+        sizes: Tokens of root, middle and leaf; None if they could not be read.
+        language: Language of the analyser.
+        documents: Number of documents in the corpus; None if they could not be counted.
         vectors: Whether the vectors are in the file.
     """
 
@@ -61,7 +61,7 @@ class Header(BaseModel):
     version: Literal[1] = 1
     embedder: str
     dimension: WholeNumber
-    sizes: Annotated[Sizes, AfterValidator(checked_sizes)] | None
+    sizes: Annotated[Sizes, AfterValidator(check_sizes)] | None
     language: str
     documents: WholeNumber | None
     vectors: StrictBool
@@ -72,9 +72,9 @@ class DocumentLine(BaseModel):
 
     Attributes:
         pages: First character and number of each page.
-        text: What its leaves say, one after the other.
+        text: The concatenated text of its leaves.
         chunks: In reading order, parents before their children.
-        vectors: Those of its leaves as 32-bit numbers in base 64, if they are in the file.
+        vectors: The vectors of its leaves as 32-bit numbers in base 64, if exported.
     """
 
     kind: Literal["document"] = "document"
@@ -92,9 +92,9 @@ class DocumentLine(BaseModel):
 
 
 class FileLine(BaseModel):
-    """The record of a file that was taken in, with the number of its documents: a later ingest leaves it alone.
+    """The record of an ingested file with the number of its documents, so that a later ingest can skip it.
 
-    What the file system said of it (size, times) stays behind: elsewhere it is no evidence of anything.
+    It lacks the stamp (size, times), which means nothing in another place.
     """
 
     kind: Literal["file"] = "file"
@@ -106,7 +106,7 @@ class FileLine(BaseModel):
 
 
 class EndLine(BaseModel):
-    """The last line: whoever does not come to it knows that the file is cut off."""
+    """The last line; without it, the file is cut off."""
 
     kind: Literal["end"] = "end"
     documents: WholeNumber
@@ -122,30 +122,29 @@ LINES: TypeAdapter[ExportLine] = TypeAdapter(Annotated[ExportLine, Field(discrim
 
 
 def parsed_line(record: Record, kind: TypeAdapter[_Line]) -> _Line:
-    """Return what a line says; `HEADER` is the kind of the first one, `LINES` of the others.
+    """Return a validated line; `HEADER` is the kind of the first one, `LINES` of the others.
 
     Raises:
-        ValueError: It lacks something, or is of another kind or version.
+        ValueError: It is incomplete, or of another kind or version.
     """
     try:
         return kind.validate_python(record)
     except ValidationError as error:
-        # Only the first of them: of a document with a thousand chunks, each may be wrong in the same way.
+        # Only the first error: a thousand chunks may have the same one.
         first = error.errors(include_url=False, include_context=False)[0]
-        said = ": ".join((".".join(map(str, first["loc"])), first["msg"])).removeprefix(": ")
-        raise ValueError(said) from error
+        problem = ": ".join((".".join(map(str, first["loc"])), first["msg"])).removeprefix(": ")
+        raise ValueError(problem) from error
 
 
 def line_of(record: Record) -> bytes:
     """Return a line with its checksum and its end."""
-    # The checksum is one more key and not a line of its own: sorting, cutting and joining files by lines keeps each
-    # with its own.
+    # The checksum is a key in the line, so that files can be sorted, cut and joined by lines.
     signed = {**record, CHECKSUM: checksum(record)}
     return json.dumps(signed, ensure_ascii=False).encode("utf-8") + b"\n"
 
 
 def record_of(line: bytes) -> Record:
-    """Return what a line holds, without its checksum.
+    """Return the content of a line without its checksum.
 
     Raises:
         ValueError: It is not JSON, or not what was written.
@@ -162,7 +161,7 @@ def record_of(line: bytes) -> Record:
 
 
 def checksum(record: Record) -> str:
-    """Return 32 hex characters that name what a record holds, in whatever order."""
-    # Sorted, because programs between export and import may write the keys in another order.
+    """Return 32 hex characters that depend on the content of a record, not on the order of its keys."""
+    # Sorted, because other programs may have reordered the keys.
     text = json.dumps(record, ensure_ascii=False, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]

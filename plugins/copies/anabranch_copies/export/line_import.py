@@ -1,4 +1,4 @@
-"""Takes the lines of an exported corpus into another one, a few documents in one transaction."""
+"""Import the lines of an exported corpus, a few documents per transaction."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from anabranch_copies.export.json_lines import DocumentLine, FileLine, Header
 PENDING_LEAVES = 512
 """Leaves that are embedded and committed together."""
 
-# A commit for each line would sync the disk a million times; a kill costs no more than these, which the next run of the
-# same import takes in again.
+# A commit for each line would sync the disk a million times; after a kill, the next run imports these again.
 PENDING_FILES = 500
 
 
 class Bad(NamedTuple):
-    """A line that could not be taken in."""
+    """A line that could not be imported."""
 
     line: int
     source: str
@@ -33,7 +32,7 @@ class Bad(NamedTuple):
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the documents of an export; `bad` in the order of the lines."""
+    """The result of an import; `bad` is in the order of the lines."""
 
     added: int = 0
     updated: int = 0
@@ -54,7 +53,7 @@ class _Waiting(NamedTuple):
 
 
 class LineImport:
-    """One run: each line is given to `take`, and after the last one `commit` is called."""
+    """One import: call `take` with each line, and `commit` after the last."""
 
     def __init__(
         self,
@@ -71,10 +70,10 @@ class LineImport:
         Args:
             writer: The corpus.
             header: The first line.
-            report: Where to count what becomes of the others.
-            progress: Told how far it is.
+            report: Counts the results.
+            progress: Called with the progress.
             embedder: Name of the corpus's embedder.
-            embed: Called with the texts of leaves before they are written; those without a vector need one.
+            embed: Called with the texts of leaves before they are written, to embed those without a vector.
         """
         self._writer = writer
         self._header = header
@@ -88,7 +87,7 @@ class LineImport:
         self._met = 0
 
     def take(self, line: DocumentLine | FileLine, number: int) -> None:
-        """Take in one line.
+        """Import one line.
 
         Raises:
             ValueError: Its parts do not belong together.
@@ -103,9 +102,9 @@ class LineImport:
         grown = grown_of(line)
         vectors = vectors_of(line, grown, self._header.dimension)
         doc_id = digest_of(grown.document.source)
-        # Two lines of one name cannot both be right, and the later one would silently take the place of the earlier.
+        # Otherwise the later line would silently replace the earlier one.
         if not self._writer.see("import", doc_id):
-            raise ValueError("the source stands on an earlier line, which counts")
+            raise ValueError("an earlier line has the same source; the earlier line counts")
         self._progress("documents", self._met, self._header.documents or 0)
         if self._writer.holds(doc_id, grown.digest, grown.path):
             self._report.unchanged += 1
@@ -119,12 +118,12 @@ class LineImport:
             self.commit()
 
     def _take_file(self, line: FileLine) -> None:
-        # Committed first, or the count of documents of this file would not hold those that wait.
+        # Committed first, so that the waiting documents of this file are counted.
         self._commit_documents()
         here, _ = self._writer.counts(line.path)
-        # A file that has lost a document on the way, or has others here, is read again by the next run that meets it.
+        # If the numbers differ, the empty hash makes the next ingest read the file again.
         digest = line.sha256 if here == line.documents else ""
-        # Not complete: the documents of it that the corpus has beside these are nobody's to remove here.
+        # Not complete, so that other documents of this file in the corpus are not removed.
         self._files.append(FileRecord(line.path, line.source, digest, tuple(line.access), complete=False))
         if len(self._files) >= PENDING_FILES:
             self.commit()
@@ -148,7 +147,7 @@ class LineImport:
 
     def _keep_vectors(self, waiting: list[_Waiting]) -> None:
         with_vectors = [each for each in waiting if each.vectors is not None and len(each.vectors)]
-        # The keys are made from the text here and not read from the line: a vector cannot be put under words of others.
+        # The keys are computed from the text, so that a line cannot set the vector of another text.
         keys = [text_key(text) for each in with_vectors for text in each.grown.leaves]
         if keys:
             vectors = np.concatenate([each.vectors for each in with_vectors if each.vectors is not None])

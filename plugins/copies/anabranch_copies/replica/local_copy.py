@@ -1,10 +1,10 @@
-"""The copy of a published corpus on this machine: whole files, verified, a generation beside the one before.
+"""The local copy of a published corpus: complete, verified files of one or more generations.
 
 ::
 
     REPLICAS/1f3a.../
-      lock                       held by the process that brings files
-      confirmed.json             which generation was the current one, and when
+      lock                       held by the process that fetches files
+      confirmed.json             the last generation known to be current, and when
       generations/000007-1f3a/   catalog.json  corpus.db  and what `anabranch.store.index.manifest` lists
       segments/7c1f09aa/         shared by the generations
 """
@@ -33,7 +33,7 @@ from anabranch.errors import (
 )
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_handles import embedder_of
-from anabranch.store.index.manifest import below, home_of, read_manifest
+from anabranch.store.index.manifest import home_of, list_folder, read_manifest
 from anabranch.store.index.segment import sha256, sync
 from anabranch.store.index.segment_index import Index
 from anabranch.store.schema import VERSION
@@ -52,14 +52,14 @@ class LocalCopy:
     """One published corpus on this machine; blocks."""
 
     def __init__(self, objects: ObjectStore, cache: Path, most: float) -> None:
-        """Take where it is published, the folder for copies, and the greatest age in seconds."""
+        """Take the place of the corpus, the folder for copies, and the greatest age in seconds."""
         self.objects = objects
         self._most = most
-        # By the address: a corpus of the same name in another bucket is another one.
+        # Named by the address, because another bucket may have a corpus of the same name.
         self._folder = cache / digest_of_bytes(objects.shown.encode())[:16]
 
     def follow(self, reader: ReplicaReader | None) -> ReplicaReader:
-        """Return a reader of what is published now: this one, if it is one.
+        """Return a reader of the current generation: the given one if it still is.
 
         Raises:
             CorpusNotFoundError: Nothing is published there.
@@ -74,7 +74,7 @@ class LocalCopy:
                 asked = time.time()
                 release = self._pointer().current
                 if not release.catalog:
-                    self._empty()
+                    self._refuse_empty()
                 if reader is None or reader.manifest.name != release.name or reader.damaged:
                     if reader is not None and reader.manifest.name == release.name:
                         self._repair(release)
@@ -88,26 +88,26 @@ class LocalCopy:
             raise OperationError(msg, hint="Check the space on the disk, and ANABRANCH_REPLICAS.") from error
 
     def last(self) -> ReplicaReader | None:
-        """Return a reader of what was current when somebody here looked last, if that is recent enough."""
+        """Return a reader of the last known generation, if that is recent enough."""
         try:
             noted = json.loads((self._folder / "confirmed.json").read_text(encoding="utf-8"))
             name, at = str(noted["name"]), float(noted["at"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        # A time to come was noted by a clock that has been set since: nobody knows how long ago it was.
+        # A time in the future means that the clock was set since, so the age is unknown.
         if not 0 <= time.time() - at <= self._most:
             return None
-        # What hinders that is not what the caller has to hear of, who knows why what is published cannot be had.
+        # Errors are suppressed, because the caller reports why the current generation cannot be fetched.
         with suppress(AnabranchError, OSError), self._locked():
             return self._open(name, at)
         return None
 
     def _locked(self) -> FileLock:
-        # Bounded as everything is: a process that hangs must not hold up the others for longer than they may answer.
+        # With a timeout, so that a process that hangs does not block the others for ever.
         return FileLock(self._folder / "lock", timeout=self._most)
 
-    def _empty(self) -> NoReturn:
-        # What was removed must not come back while the store does not answer.
+    def _refuse_empty(self) -> NoReturn:
+        # Removed documents must not come back while the store does not answer.
         (self._folder / "confirmed.json").unlink(missing_ok=True)
         self._sweep("")
         raise CorpusEmptyError(f"The corpus in {self.objects.shown} holds no passage.")
@@ -121,12 +121,12 @@ class LocalCopy:
 
     def _open_again(self, release: Release, at: float) -> ReplicaReader:
         try:
-            self._bring(release)
+            self._fetch(release)
             return self._open(release.name, at)
         except IndexDamagedError:
-            # What lies here, though what is published is whole. Once: twice would be a loop.
+            # The local files are damaged, not the published ones. Repaired only once, to avoid a loop.
             self._repair(release)
-            self._bring(release)
+            self._fetch(release)
             return self._open(release.name, at)
 
     def _open(self, name: str, at: float) -> ReplicaReader:
@@ -134,8 +134,8 @@ class LocalCopy:
         freshness = Freshness(self.objects.shown, self._most, at)
         return ReplicaReader(self._folder, name, embedder, self.objects.shown, freshness)
 
-    def _bring(self, release: Release) -> None:
-        """Bring what is missing of a generation; it is whole once its database is there."""
+    def _fetch(self, release: Release) -> None:
+        """Fetch the missing files of a generation; it is complete once its database exists."""
         home = home_of(self._folder, release.name)
         if (home / DATABASE).exists():
             return
@@ -146,7 +146,7 @@ class LocalCopy:
             raise CorpusDamagedError(msg, hint="Use the same version of Anabranch on both sides.")
         missing = {path: name for path, name in catalog.index.items() if not (self._folder / path).exists()}
         if wrong := next((path for path in missing if not _PATH.fullmatch(path)), None):
-            raise CorpusDamagedError(f"{self.objects.shown} has a file that belongs to no index: {wrong!r}.")
+            raise CorpusDamagedError(f"{self.objects.shown} lists an unexpected file: {wrong!r}.")
         with ThreadPoolExecutor(FETCHERS) as fetchers:
             list(fetchers.map(lambda path: fetch(self.objects, missing[path], self._folder / path), missing))
         self._build(home, catalog)
@@ -157,28 +157,28 @@ class LocalCopy:
         for segment, mask in zip(index.segments, index.masks(None), strict=True):
             documents = segment.documents if mask is None else segment.documents[mask[segment.documents[:, 2]]]
             alive |= dict(zip(documents[:, 0].tolist(), documents[:, 1].tolist(), strict=True))
-        part, brought = home / f".{DATABASE}", home / ".archive"
+        part, archive = home / f".{DATABASE}", home / ".archive"
 
-        def bring(name: str) -> Path:
-            fetch(self.objects, name, brought)
-            return brought
+        def fetch_archive(name: str) -> Path:
+            fetch(self.objects, name, archive)
+            return archive
 
         former = self._former(home, catalog)
         whole = False
         if former is not None:
             with suppress(sqlite3.DatabaseError):  # it is damaged
-                whole = build_database(part, catalog, alive, bring, former)
-        if not whole and not build_database(part, catalog, alive, bring, None):
+                whole = build_database(part, catalog, alive, fetch_archive, former)
+        if not whole and not build_database(part, catalog, alive, fetch_archive, None):
             msg = f"Documents of the corpus in {self.objects.shown} are missing."
             raise CorpusDamagedError(msg, hint="Publish the corpus again with --anew, which sends every file.")
-        brought.unlink(missing_ok=True)
+        archive.unlink(missing_ok=True)
         sync(part)
         part.replace(home / DATABASE)
         sync(home)
 
     def _former(self, home: Path, catalog: Catalog) -> Former | None:
-        """Return the database that needs the fewest changes to become that of this catalog."""
-        for other in sorted(self._homes(), reverse=True):
+        """Return the latest database that can be updated to this catalog."""
+        for other in sorted(self._list_homes(), reverse=True):
             before = self._catalog_of(other)
             if before is None or other == home or not (other / DATABASE).exists():
                 continue
@@ -186,8 +186,8 @@ class LocalCopy:
                 return Former(other / DATABASE, before)
         return None
 
-    def _homes(self) -> list[Path]:
-        return below(self._folder / "generations")
+    def _list_homes(self) -> list[Path]:
+        return list_folder(self._folder / "generations")
 
     @staticmethod
     def _catalog_of(home: Path) -> Catalog | None:
@@ -197,12 +197,12 @@ class LocalCopy:
             return None
 
     def _repair(self, release: Release) -> None:
-        """Remove the database of a generation, and the files of its index that are not what was brought."""
+        """Remove the database of a generation, and the damaged files of its index."""
         home = home_of(self._folder, release.name)
         catalog = self._catalog_of(home)
         for path, name in (catalog.index if catalog else {}).items():
             file = self._folder / path
-            # Whole ones stay: the generation before has them, too.
+            # Intact files stay, because other generations use them, too.
             if file.exists() and sha256(file) != digest_in(name):
                 file.unlink()
         (home / DATABASE).unlink(missing_ok=True)
@@ -213,12 +213,12 @@ class LocalCopy:
         part.replace(self._folder / "confirmed.json")
 
     def _sweep(self, name: str) -> None:
-        """Remove generations that nobody reads any more, and segments that none of the others has."""
-        for home in self._homes():
+        """Remove generations that nobody reads, and segments that no other generation uses."""
+        for home in self._list_homes():
             if home.name != name and not ((home / DATABASE).exists() and is_read(home)):
                 shutil.rmtree(home, ignore_errors=True)
-        catalogs = [catalog for home in self._homes() if (catalog := self._catalog_of(home))]
+        catalogs = [catalog for home in self._list_homes() if (catalog := self._catalog_of(home))]
         used = {Path(path).parts[1] for catalog in catalogs for path in catalog.index}
-        for segment in below(self._folder / "segments"):
+        for segment in list_folder(self._folder / "segments"):
             if segment.name not in used:
                 shutil.rmtree(segment, ignore_errors=True)

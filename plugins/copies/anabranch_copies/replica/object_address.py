@@ -1,4 +1,4 @@
-"""Which place the address of a published corpus means."""
+"""Find the place of a published corpus by its address."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anabranch_copies.replica.object_store import ObjectStore
 
 
 def objects_at(address: StrPath) -> ObjectStore:
-    """Return the place of that address, `s3://BUCKET/PREFIX` or a folder; nothing is asked of it yet.
+    """Return the place at an address, `s3://BUCKET/PREFIX` or a folder; it is not contacted yet.
 
     Raises:
         SettingsError: It is neither, or holds a password.

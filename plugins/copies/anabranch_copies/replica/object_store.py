@@ -1,4 +1,4 @@
-"""Where a corpus is published to: files that never change, and one pointer that is swapped."""
+"""The place of a published corpus: files that never change, and one pointer that is swapped."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.store.index.segment import sha256, sync
 
 FILES = "files"
-"""What stands before the name of a file: SHA-256, and a word of chance for each run that uploads."""
+"""Prefix of the names of files, which consist of a SHA-256 and a random id of the uploading run."""
 
 
 class ObjectStore(Protocol):
     """A place for files by name; all methods block.
 
-    All raise CorpusUnreachableError where it does not answer, and SettingsError where it refuses who asks.
+    All raise CorpusUnreachableError if it does not answer, and SettingsError if it refuses the credentials.
     """
 
     shown: str
 
     def pointer(self) -> tuple[bytes, str] | None:
-        """Return the pointer, and what tells it from a later one; None where there is none."""
+        """Return the pointer and its version; None if there is none."""
         ...
 
     def swap(self, pointer: bytes, before: str | None) -> bool:
-        """Replace the pointer; False if it is not what it was (`before`; None: there was none), and nothing is done."""
+        """Replace the pointer if its version is still `before` (None: no pointer); return whether it was replaced."""
         ...
 
     def get(self, name: str, to: Path) -> None:
@@ -39,32 +39,32 @@ class ObjectStore(Protocol):
         ...
 
     def put(self, file: Path, name: str) -> None:
-        """Copy a file there; it can be seen whole or not at all."""
+        """Copy a file there, so that it appears whole or not at all."""
         ...
 
     def written(self) -> dict[str, float]:
-        """Return when each file was written, by name, in seconds since 1970; unfinished ones, too."""
+        """Return the time of each file by name, in seconds since 1970, including unfinished ones."""
         ...
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are gone already are no error."""
+        """Remove files; it is no error if one is already gone."""
         ...
 
 
 def name_of(digest: str, session: str) -> str:
-    """Return what a file is called there."""
-    # The word of chance: a name that nobody refers to any more never comes back, so whoever tidies up cannot take away
-    # what another publisher has just found to be there.
+    """Return the name of a file there."""
+    # With the random id, an unused name never comes back, so that tidying cannot remove a file that another publisher
+    # has just found there.
     return f"{FILES}/{digest}-{session}"
 
 
 def digest_in(name: str) -> str:
-    """Return the SHA-256 that a name says its file has."""
+    """Return the SHA-256 in the name of a file."""
     return name.removeprefix(f"{FILES}/").partition("-")[0]
 
 
 def fetch(objects: ObjectStore, name: str, to: Path) -> None:
-    """Copy a file from there, under its final name once it is known to be what was published.
+    """Copy a file from there; it gets its final name after its checksum is verified.
 
     Raises:
         CorpusDamagedError: It is missing, or is not what was published.

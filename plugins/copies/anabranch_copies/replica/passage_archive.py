@@ -1,7 +1,7 @@
 """Documents and passages as compressed lines.
 
-The documents of an index segment are one archive, which never changes, as the segment does not. What is known of the
-files they are from changes without them, so that is cut into blocks, of which only the changed ones are new.
+The documents of an index segment are one archive, which never changes. The records of their files may change, so they
+are written in blocks, of which only the changed ones are sent again.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class ArchivedDocument(NamedTuple):
 
 
 def write_documents(connection: sqlite3.Connection, births: Mapping[int, int], file: Path) -> None:
-    """Write the documents with these numbers, each only if it still is of that birth.
+    """Write the documents with these numbers, if their birth is unchanged.
 
     Raises:
         sqlite3.DatabaseError: The database is damaged.
-        TypeError: A value is none that was written.
+        TypeError: A value has a wrong type.
     """
     _write(file, _documents(connection, births))
 
@@ -53,15 +53,15 @@ def _documents(connection: sqlite3.Connection, births: Mapping[int, int]) -> Ite
 
 
 def read_documents(file: Path) -> Iterator[ArchivedDocument]:
-    """Yield the documents of an archive whose checksum has been compared."""
+    """Yield the documents of an archive whose checksum was verified."""
     return (ArchivedDocument(*line) for line in read_lines(file))
 
 
 def source_blocks(connection: sqlite3.Connection) -> Iterator[list[Sequence[str]]]:
-    """Yield what is known of the files that documents are from, by path, in blocks: path, source, digest, access."""
+    """Yield the records of files in blocks, by path: path, source, digest, access."""
     block: list[Sequence[str]] = []
     for row in connection.execute("SELECT path, source, sha256, access FROM files ORDER BY path"):
-        # Cut where the content says so and not after so many rows: a file that comes in shifts no other block.
+        # Cut by content and not by count, so that a new file does not shift the other blocks.
         if block and zlib.crc32(row[0].encode()) % SOURCES == 0:
             yield block
             block = []
@@ -82,7 +82,7 @@ def read_lines(file: Path) -> Iterator[list[Any]]:
 
 
 def _write(file: Path, rows: Iterable[Sequence[Any]]) -> None:
-    # Without name and time in it: the same rows are the same bytes, and need not be sent again.
+    # Without name and time, so that the same rows give the same bytes and are not sent again.
     with file.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as lines:
         for row in rows:
             lines.write(json.dumps(row).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""What is published: a pointer names generations, and the catalog of each names its files."""
+"""The published records: a pointer names generations, and the catalog of each names its files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Release:
         name: Of the generation; empty where the corpus holds no passage any more.
         order: Changes of the documents and number of the generation: a later one is greater.
         catalog: Name of the file that has the catalog; empty where the corpus holds no passage.
-        until: When it may be removed, in seconds since 1970; None: it is the current one.
-        dropped: Names of the files that the one after it does without.
+        until: When it may be removed, in seconds since 1970; None for the current one.
+        dropped: Names of the files that the next generation no longer uses.
     """
 
     name: str
@@ -35,10 +35,10 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What a reader looks at: the current generation first, then those of before.
+    """The generations: the current one first, then earlier ones.
 
     Attributes:
-        corpus: Name of the corpus, a word of chance that it keeps wherever its folder is moved to.
+        corpus: Random id of the corpus, which it keeps when its folder is moved.
     """
 
     corpus: str
@@ -81,11 +81,11 @@ def encode_pointer(pointer: Pointer) -> bytes:
     return json.dumps({"format": FORMAT, "sha256": _digest(fields), **fields}, indent=1).encode()
 
 
-def decode_pointer(data: bytes, shown: str) -> Pointer:
+def decode_pointer(data: bytes, place: str) -> Pointer:
     """Return a pointer from bytes.
 
     Raises:
-        CorpusDamagedError: They are not what was written, or a later Anabranch's.
+        CorpusDamagedError: They are damaged, or from a later version of Anabranch.
     """
     try:
         fields = json.loads(data)
@@ -95,10 +95,10 @@ def decode_pointer(data: bytes, shown: str) -> Pointer:
     except (ValueError, KeyError, TypeError, AttributeError):
         form, whole, pointer = FORMAT, False, None
     if form != FORMAT:
-        msg = f"What is published in {shown} has another format."
+        msg = f"What is published in {place} has another format."
         raise CorpusDamagedError(msg, hint="Use the same version of Anabranch on both sides.")
     if not whole or pointer is None:
-        msg = f"The pointer in {shown} is not what was written."
+        msg = f"The pointer in {place} is not what was written."
         raise CorpusDamagedError(msg, hint=f"Remove {POINTER} from there, and publish the corpus again.")
     return pointer
 
@@ -109,7 +109,7 @@ def encode_catalog(catalog: Catalog) -> bytes:
 
 
 def read_catalog(file: Path) -> Catalog:
-    """Return a catalog whose checksum has been compared."""
+    """Return a catalog whose checksum was verified."""
     fields = json.loads(file.read_bytes())
     fields["sources"] = [tuple(each) for each in fields["sources"]]
     return Catalog(**fields)

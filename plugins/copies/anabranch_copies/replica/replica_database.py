@@ -1,4 +1,4 @@
-"""Makes the database of a copy: that of the generation before, and what has changed since."""
+"""Build the database of a copy from that of an earlier generation and the changes since."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from anabranch.store.connections import read_only
+from anabranch.store.connections import connect_read_only
 from anabranch.store.schema import CHUNK_INDEXES, CHUNKS, DOCUMENTS, FILES, META, VERSION
 from anabranch_copies.replica.passage_archive import read_documents, read_lines
 from anabranch_copies.replica.pointer import Catalog
 
-# Without vectors, which the index has, and without what a writer keeps in mind.
+# Without vectors, which are in the index, and without the tables that only writers need.
 _TABLES = META + FILES + DOCUMENTS + CHUNKS + CHUNK_INDEXES
 
 Fetch = Callable[[str], Path]
-"""Brings a file by its name, and says where it lies."""
+"""Fetches a file by its name, and returns its path."""
 
 
 class Former(NamedTuple):
-    """A database that was made earlier, and of what."""
+    """An earlier database and its catalog."""
 
     database: Path
     catalog: Catalog
@@ -31,25 +31,25 @@ def build_database(file: Path, catalog: Catalog, alive: Mapping[int, int], fetch
     """Write the database of a generation.
 
     Args:
-        file: Where; what lies there is written over.
-        catalog: Of the generation.
-        alive: Birth of each document that the index has, by number.
-        fetch: Brings an archive.
-        former: What to begin with.
+        file: The file to write, which is replaced.
+        catalog: The catalog of the generation.
+        alive: Birth of each document in the index, by number.
+        fetch: Fetches an archive.
+        former: The database to start from; None to start empty.
 
     Returns:
-        Whether it is whole: False if a document is neither in the former database nor in the archives.
+        Whether it is complete: False if a document is neither in the former database nor in the archives.
     """
     file.unlink(missing_ok=True)
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         if former is None:
             connection.executescript(f"{_TABLES} PRAGMA user_version = {VERSION};")
         else:
-            # By SQLite and not as a file: a process that closes a database which it has read by other means loses its
-            # locks on it (fcntl), and with them what says that somebody reads it.
-            with closing(read_only(former.database)) as source:
+            # Copied by SQLite: reading and closing the file directly would release this process's locks on it (fcntl),
+            # which mark it as being read.
+            with closing(connect_read_only(former.database)) as source:
                 source.backup(connection)
-        # Nobody reads it before it is finished, and one that is not finished is made anew.
+        # Nobody reads an unfinished database, and it is built again.
         connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON;")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN")
@@ -67,12 +67,12 @@ def _put_documents(
     had = set(connection.execute("SELECT number, born FROM documents"))
     without_leaves = list(read_documents(fetch(catalog.passages[""]))) if "" in catalog.passages else []
     wanted = {*alive.items(), *((document.number, document.born) for document in without_leaves)}
-    # Deleted first: the newer edition of a document has the same number, and passages with the same id.
+    # Deleted first, because a new version of a document has the same number and the same passage ids.
     connection.executemany("DELETE FROM documents WHERE number = ?", ((number,) for number, _ in had - wanted))
     missing = wanted - had
     known = set(former.catalog.passages.values()) if former else set()
     for name in catalog.passages.values():
-        # All that is alive of an archive that was read before was taken from it then: nothing comes to life again.
+        # An archive that the former database used has no more live documents to add.
         if not missing or name in known:
             continue
         for document in read_documents(fetch(name)):

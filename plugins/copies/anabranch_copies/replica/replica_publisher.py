@@ -1,4 +1,4 @@
-"""Publishes a corpus in a folder, so that others can follow it; sends what is not there yet."""
+"""Publish a corpus in a folder for others to follow; only missing files are sent."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 from anabranch.errors import AnabranchError, CorpusDamagedError, IndexDamagedError, OperationError, SettingsError
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.connections import read_only
+from anabranch.store.connections import connect_read_only
 from anabranch.store.corpus_address import StrPath, folder_of, scheme_of
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_facts import facts_in
-from anabranch.store.corpus_folder import must_exist
-from anabranch.store.index.manifest import Manifest, current, home_of, segment_home
+from anabranch.store.corpus_folder import require_corpus
+from anabranch.store.index.manifest import Manifest, current_name, home_of, segment_home
 from anabranch.store.index.publisher import publish
-from anabranch.store.index.segment import Segment, damaged, read_facts, sha256
+from anabranch.store.index.segment import Segment, damage_error, read_facts, sha256
 from anabranch.store.schema import VERSION
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch_copies.replica.folder_objects import check_target
 from anabranch_copies.replica.object_address import objects_at
 from anabranch_copies.replica.object_store import ObjectStore, digest_in, fetch, name_of
@@ -41,11 +41,11 @@ from anabranch_copies.replica.pointer import (
 )
 
 KEPT = 6 * 3600.0
-"""Seconds for which a generation can still be brought once there is a later one, and what a killed run has sent stays.
-Whoever needs longer for one generation has to begin again."""
+"""Seconds for which an outdated generation, and files of a killed run, stay. A reader that needs
+longer for one generation must start again."""
 
 CORPUS_ID = "corpus_id"
-"""Fact about a corpus: a word of chance that tells it from all others, made when it is first published."""
+"""Fact with the random id of a corpus, which is created when it is first published."""
 
 ATTEMPTS = 5
 SENDERS = 8
@@ -55,13 +55,13 @@ _log = logging.getLogger("anabranch.copies")
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What was published.
+    """The result of publishing.
 
     Attributes:
-        target: Where.
-        generation: Its number, 0 if the corpus holds no passage.
-        files: How many were sent.
-        bytes: How many they had.
+        target: The place.
+        generation: Number of the generation, 0 if the corpus holds no passage.
+        files: Number of files that were sent.
+        bytes: Their size.
     """
 
     target: str
@@ -71,7 +71,7 @@ class Publication:
 
 
 class _Snapshot(NamedTuple):
-    """A corpus at one moment, whatever is written meanwhile; the index may be swept away after a while."""
+    """The state of a corpus at one moment; its index files may be removed later."""
 
     folder: Path
     connection: sqlite3.Connection
@@ -88,12 +88,12 @@ class _Snapshot(NamedTuple):
 
 
 def publish_replica(corpus: StrPath, target: StrPath, *, anew: bool = False, wait: float = 0.0) -> Publication:
-    """Publish a corpus as it is, for `open_corpus(target)` anywhere else.
+    """Publish the current state of a corpus, for `open_corpus(target)` on any machine.
 
     Args:
         corpus: A corpus in a folder.
         target: `s3://BUCKET/PREFIX`, or a folder.
-        anew: Send every file, also those that are there: they may be damaged.
+        anew: Send every file again, because the present ones may be damaged.
         wait: Seconds to wait for a writer.
 
     Raises:
@@ -102,15 +102,15 @@ def publish_replica(corpus: StrPath, target: StrPath, *, anew: bool = False, wai
         CorpusDamagedError: It is damaged, or what is published is.
         CorpusUnreachableError: The target does not answer.
         UserError: The target is a folder with other files.
-        SettingsError: The target holds another corpus, or a later generation of this one; or it refuses who asks.
+        SettingsError: The target holds another corpus or a later generation, or refuses the credentials.
     """
-    folder, objects = must_exist(corpus), objects_at(target)
+    folder, objects = require_corpus(corpus), objects_at(target)
     if scheme_of(target) == "file":
         check_target(folder_of(target))
     with TemporaryDirectory(prefix="anabranch-") as scratch:
         upload = _Upload(objects, Path(scratch))
         for _ in range(ATTEMPTS):
-            # The pointer before the corpus: what another publisher of this folder has put there is then no later.
+            # The pointer is read before the corpus, so that another publisher's generation cannot be later.
             found = objects.pointer()
             before = decode_pointer(found[0], objects.shown) if found else None
             with _snapshot(folder, wait) as snapshot:
@@ -118,14 +118,14 @@ def publish_replica(corpus: StrPath, target: StrPath, *, anew: bool = False, wai
                 if before and before.current.name == snapshot.name and not anew:
                     return upload.done(snapshot)
                 try:
-                    made = _made(upload, snapshot, before, anew=anew)
+                    made = _send_generation(upload, snapshot, before, anew=anew)
                 except (FileNotFoundError, IndexDamagedError):
-                    # A writer has published twice since, and swept away what was being sent.
-                    if current(folder) == snapshot.name:
+                    # A writer has published twice meanwhile, and removed files that were being sent.
+                    if current_name(folder) == snapshot.name:
                         raise
                     continue
             if upload.seconds > KEPT:
-                break  # what was sent first may have been removed by another publisher
+                break  # another publisher may have removed the first files
             if objects.swap(encode_pointer(made.pointer), found[1] if found else None):
                 _tidy(objects, made)
                 return upload.done(snapshot)
@@ -139,7 +139,7 @@ class _Made(NamedTuple):
 
 
 class _Upload:
-    """Files on their way, each sent once in a run, however often it begins again."""
+    """Sends files, each once in a run, however often the run starts again."""
 
     def __init__(self, objects: ObjectStore, scratch: Path) -> None:
         self.objects = objects
@@ -159,20 +159,20 @@ class _Upload:
         return Publication(self.objects.shown, number, len(self._sent), self._bytes)
 
     def name(self, file: Path, digest: str | None = None) -> str:
-        """Return what a file is called there, having sent it if need be.
+        """Return the name of a file there, and send it if it is missing.
 
         Args:
             file: The file.
-            digest: Its checksum as it was when it was written, None for one that was written just now.
+            digest: Its recorded checksum; None for a new file.
 
         Raises:
-            IndexDamagedError: It is another one now.
+            IndexDamagedError: Its checksum differs.
         """
         if digest is not None and (there := self._there(digest)):
             return there
         found = sha256(file)
         if digest is not None and found != digest:
-            raise damaged(f"The index file {file} is not what was written.")
+            raise damage_error(f"The index file {file} is not what was written.")
         if there := self._there(found):
             return there
         name = name_of(found, self._session)
@@ -187,41 +187,41 @@ class _Upload:
 
 @contextmanager
 def _snapshot(folder: Path, wait: float) -> Iterator[_Snapshot]:
-    with writing(folder, wait=wait):
+    with hold_write_lock(folder, wait=wait):
         with closing(CorpusDatabase(folder)) as database:
-            # What a run that died has left behind: index and documents have to be of the same moment.
+            # A killed run may have left documents without an index; both must have the same state.
             manifest = publish(database)
             if database.meta(CORPUS_ID) is None:
                 database.keep_meta({CORPUS_ID: secrets.token_hex(16)})
-        # The lock is held until the transaction has begun, and no longer: from then on it sees nothing of writers.
-        connection = read_only(folder / DATABASE)
+        # The lock is held until the transaction has begun, which then sees no changes of writers.
+        connection = connect_read_only(folder / DATABASE)
         connection.execute("BEGIN")
         facts = facts_in(connection)
     with closing(connection):
         yield _Snapshot(folder, connection, facts, manifest)
 
 
-def _check_order(before: Pointer | None, snapshot: _Snapshot, shown: str) -> None:
-    hint = "Publish it to another place; or remove all that is there, then publish."
+def _check_order(before: Pointer | None, snapshot: _Snapshot, place: str) -> None:
+    hint = "Publish it to another place, or remove everything there first."
     if before is None:
         return
     if before.corpus != snapshot.facts[CORPUS_ID]:
-        raise SettingsError(f"Another corpus is published in {shown}.", hint=hint)
+        raise SettingsError(f"Another corpus is published in {place}.", hint=hint)
     there = before.current
     if there.order > snapshot.order or (there.order == snapshot.order and there.name != snapshot.name):
-        msg = f"What is published in {shown} is later than the corpus at {snapshot.folder}, which may be an old copy."
+        msg = f"{place} holds a later state than the corpus at {snapshot.folder}, which may be an old copy."
         raise SettingsError(msg, hint=hint)
 
 
-def _made(upload: _Upload, snapshot: _Snapshot, before: Pointer | None, *, anew: bool) -> _Made:
+def _send_generation(upload: _Upload, snapshot: _Snapshot, before: Pointer | None, *, anew: bool) -> _Made:
     """Send the files of a generation, and return the pointer to it."""
-    # What is sent anew replaces what may be damaged, the catalog of before as well.
+    # With `anew`, nothing of the former generation is used, because it may be damaged.
     former = _catalog(upload, before) if before and not anew else None
     names_before = former.names() if former else set()
     upload.known = {digest_in(name): name for name in names_before}
     catalog_name, names = "", set[str]()
     if snapshot.manifest is not None:
-        catalog = _sent(upload, snapshot, snapshot.manifest, former)
+        catalog = _send_files(upload, snapshot, snapshot.manifest, former)
         file = upload.scratch / "catalog"
         file.write_bytes(encode_catalog(catalog))
         catalog_name, names = upload.name(file), catalog.names()
@@ -234,7 +234,7 @@ def _made(upload: _Upload, snapshot: _Snapshot, before: Pointer | None, *, anew:
     return _Made(Pointer(snapshot.facts[CORPUS_ID], tuple(releases)), {*names, catalog_name})
 
 
-def _sent(upload: _Upload, snapshot: _Snapshot, manifest: Manifest, former: Catalog | None) -> Catalog:
+def _send_files(upload: _Upload, snapshot: _Snapshot, manifest: Manifest, former: Catalog | None) -> Catalog:
     index = dict[str, str | None]({(home_of(Path(), manifest.name) / "manifest.json").as_posix(): None})
     index |= {path: str(facts["sha256"]) for path, facts in manifest.files.items()}
     for segment in manifest.segments:
@@ -256,7 +256,7 @@ def _passages(upload: _Upload, snapshot: _Snapshot, manifest: Manifest, former: 
     names: dict[str, str] = {}
     file = upload.scratch / "passages"
     for segment in manifest.segments:
-        # The archive of a segment has what was alive when it was first published; its dead go unread, as the index's.
+        # The archive of a segment has the documents from when it was first published; dead ones are ignored later.
         if former is not None and segment in former.passages:
             names[segment] = former.passages[segment]
             continue
@@ -289,10 +289,10 @@ def _catalog(upload: _Upload, before: Pointer) -> Catalog | None:
 
 
 def _tidy(objects: ObjectStore, made: _Made) -> None:
-    """Remove what no generation has that may still be read; by age, because another publisher may be sending."""
-    kept = {*made.names, *(name for each in made.pointer.releases for name in (each.catalog, *each.dropped))}
+    """Remove old files that no readable generation uses; newer ones may belong to another publisher."""
+    used = {*made.names, *(name for each in made.pointer.releases for name in (each.catalog, *each.dropped))}
     try:
-        old = [name for name, at in objects.written().items() if name not in kept and at < time.time() - KEPT]
+        old = [name for name, at in objects.written().items() if name not in used and at < time.time() - KEPT]
         objects.remove(old)
     except (AnabranchError, FileNotFoundError) as error:
-        _log.warning("It is published; what is not needed any more could not be removed: %s", error)
+        _log.warning("Published, but files that are no longer needed could not be removed: %s", error)

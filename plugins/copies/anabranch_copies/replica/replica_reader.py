@@ -1,4 +1,4 @@
-"""Reads one generation of a copy, as a folder is read, for as long as that is known to be recent."""
+"""Read one generation of a copy like a folder, as long as it is recent enough."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusUnreachableError
 from anabranch.models.embedder import Embedder
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.connections import Connections, read_only
+from anabranch.store.connections import Connections, connect_read_only
 from anabranch.store.corpus_folder import size_of
 from anabranch.store.corpus_snapshot import Listed, Overview
 from anabranch.store.index.manifest import home_of
@@ -23,9 +23,9 @@ from anabranch.store.local_snapshot import LocalSnapshot
 class Freshness:
     """When a generation was last known to be the current one."""
 
-    def __init__(self, shown: str, most: float, wall: float) -> None:
-        """Take what the corpus is called, the greatest age in seconds, and the time in seconds since 1970."""
-        self.shown = shown
+    def __init__(self, place: str, most: float, wall: float) -> None:
+        """Take the place of the corpus, the greatest age in seconds, and the time in seconds since 1970."""
+        self.place = place
         self._most = most
         self.confirm(wall)
 
@@ -37,7 +37,7 @@ class Freshness:
     @property
     def age(self) -> float:
         """Seconds since then."""
-        # By both clocks: one of them is set by people, the other one stands still while a machine sleeps.
+        # By both clocks: people may set one, and the other stops while the machine sleeps.
         return max(time.time() - self._wall, time.monotonic() - self._monotonic)
 
     @property
@@ -46,44 +46,44 @@ class Freshness:
         return self.age <= self._most
 
     def error(self, why: str = "") -> CorpusUnreachableError:
-        """Return what is said of a copy that is too old."""
+        """Return the error for a copy that is too old."""
         msg = (
-            f"The copy of {self.shown} is out of date: it was last compared {self.age:.0f} seconds ago, "
-            f"and {self._most:.0f} are allowed.{f' {why}' if why else ''}"
+            f"The copy of {self.place} is out of date: it was last compared {self.age:.0f} seconds ago, "
+            f"but only {self._most:.0f} are allowed.{f' {why}' if why else ''}"
         )
-        hint = "Open it again; or let it be older: ANABRANCH_REPLICA_AGE, in seconds."
+        hint = "Open it again, or allow older copies with ANABRANCH_REPLICA_AGE, in seconds."
         return CorpusUnreachableError(msg, hint=hint)
 
 
 class ReplicaConnections(Connections):
-    """Connections to the database of one generation, which is not removed while this lives."""
+    """Connections to the database of one generation, which is not removed while this object lives."""
 
     def __init__(self, home: Path, freshness: Freshness) -> None:
         """Open the database."""
         super().__init__(home)
         self.damaged = False
         self._freshness = freshness
-        # SQLite's own lock says to all processes that somebody reads this, and goes with a process that is killed.
-        lease = read_only(home / DATABASE)
+        # SQLite's lock tells other processes that the database is being read, and ends with this process.
+        lease = connect_read_only(home / DATABASE)
         lease.execute("BEGIN")
         lease.execute("SELECT count(*) FROM meta").fetchone()
         self._let_go = weakref.finalize(self, lease.close)
 
     def let_go(self) -> None:
-        """Lend none any more: the corpus holds no passage."""
+        """Lend no more connections, because the corpus holds no passage."""
         self._let_go()
 
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection as long as the copy is recent: whatever is read comes this way.
+        """Lend a connection as long as the copy is recent enough; every read uses this.
 
         Raises:
-            CorpusUnreachableError: It is not.
+            CorpusUnreachableError: The copy is too old.
             CorpusEmptyError: The corpus holds no passage any more.
-            CorpusDamagedError: The database cannot be read; it is made anew when the corpus is opened next.
+            CorpusDamagedError: The database cannot be read; it is rebuilt when the corpus is opened next.
         """
         if not self._let_go.alive:
-            raise CorpusEmptyError(f"The corpus in {self._freshness.shown} holds no passage.")
+            raise CorpusEmptyError(f"The corpus in {self._freshness.place} holds no passage.")
         if not self._freshness.holds:
             raise self._freshness.error()
         try:
@@ -108,7 +108,7 @@ def is_read(home: Path) -> bool:
 
 
 class ReplicaListing:
-    """What a generation of a copy holds, implementing `CorpusListing`; its database lacks what only writers need."""
+    """The content of a generation, implementing `CorpusListing`; its database lacks the tables for writers."""
 
     def __init__(self, reader: ReplicaReader, connection: sqlite3.Connection) -> None:
         """Take a connection in a transaction."""
@@ -116,7 +116,7 @@ class ReplicaListing:
         self._snapshot = LocalSnapshot(reader.folder, connection)
 
     def overview(self) -> Overview:
-        """Count what is in it; `bytes` are those of its files on this machine."""
+        """Return its counts; `bytes` is the size of its files on this machine."""
         found = self._reader.manifest
         return Overview(
             path=self._reader.address, generation=found.number, documents=found.documents, chunks=found.chunks,
@@ -132,7 +132,7 @@ class ReplicaListing:
 class ReplicaReader(LocalReader):
     """One generation of a published corpus."""
 
-    def __init__(self, folder: Path, name: str, embedder: Embedder, shown: str, freshness: Freshness) -> None:
+    def __init__(self, folder: Path, name: str, embedder: Embedder, place: str, freshness: Freshness) -> None:
         """Open the files.
 
         Raises:
@@ -141,7 +141,7 @@ class ReplicaReader(LocalReader):
         self._connections = ReplicaConnections(home_of(folder, name), freshness)
         super().__init__(folder, name, embedder, self._connections)
         self.freshness = freshness
-        self.address = shown
+        self.address = place
 
     @contextmanager
     def listing(self) -> Iterator[ReplicaListing]:
@@ -150,10 +150,10 @@ class ReplicaReader(LocalReader):
             yield ReplicaListing(self, connection)
 
     def let_go(self) -> None:
-        """Show nothing any more: the corpus holds no passage."""
+        """Refuse further reads, because the corpus holds no passage."""
         self._connections.let_go()
 
     @property
     def damaged(self) -> bool:
-        """Whether a file on this machine was found not to be what was brought."""
+        """Whether a file on this machine was found to be damaged."""
         return self.watch.problem is not None or self._connections.damaged

@@ -15,7 +15,7 @@ from anabranch.models.lru import LRU
 from anabranch.safety.operator import operator
 from anabranch.store.corpus_address import StrPath, read_only_error
 from anabranch.store.corpus_snapshot import CorpusSnapshot
-from anabranch.store.stores import let_go
+from anabranch.store.stores import forget_readers
 from anabranch.store.writer_protocol import CorpusWriter
 from anabranch_copies.replica.local_copy import LocalCopy
 from anabranch_copies.replica.object_address import objects_at
@@ -28,10 +28,10 @@ _log = logging.getLogger("anabranch.copies")
 
 
 class Follower:
-    """Follows one published corpus, as questions come: nothing runs while nobody asks."""
+    """Follows one published corpus when it is read; nothing runs in the meantime."""
 
     def __init__(self, address: str) -> None:
-        """Take where it is published."""
+        """Take the address of the published corpus."""
         own = operator()
         self._poll = own.replica_poll
         self._copy = LocalCopy(objects_at(address), Path(own.replicas).expanduser().absolute(), own.replica_age)
@@ -40,26 +40,26 @@ class Follower:
         self._following = threading.Lock()
 
     def reader(self) -> ReplicaReader:
-        """Return a reader of the current generation, or of the one before while the current one is brought.
+        """Return a reader of the current generation, or of the one before while the current one is fetched.
 
         Raises:
-            AnabranchError: There is no copy yet, or none that is recent enough, and none can be had; see `LocalCopy`.
+            AnabranchError: No recent copy is here or can be fetched; see `LocalCopy`.
         """
         reader = self._usable()
         if reader is None:
             with self._following:
-                # Whoever had the lock before may have brought it.
+                # Another thread may have fetched it meanwhile.
                 return self._usable() or self._follow()
         if time.monotonic() - self._looked >= self._poll and self._following.acquire(blocking=False):
-            # A thread of the program and not of a pool: whoever exits must not wait for a download.
-            threading.Thread(target=self._follow_aside, daemon=True).start()
+            # A daemon thread, so that the exit of the program does not wait for a download.
+            threading.Thread(target=self._follow_in_background, daemon=True).start()
         return reader
 
     def _usable(self) -> ReplicaReader | None:
         reader = self._reader
         return reader if reader is not None and reader.freshness.holds and not reader.damaged else None
 
-    def _follow_aside(self) -> None:
+    def _follow_in_background(self) -> None:
         try:
             self._follow()
         except AnabranchError as error:
@@ -73,7 +73,7 @@ class Follower:
         try:
             self._reader = self._copy.follow(before)
         except CorpusEmptyError:
-            # What was removed is gone at once: a copy of before must not be read while it is recent.
+            # Removed documents must disappear at once, so the earlier copy is not used although it is recent.
             self._reader = None
             if before is not None:
                 before.let_go()
@@ -82,7 +82,7 @@ class Follower:
             self._reader = self._usable() or self._copy.last()
             if self._reader is None:
                 raise (before.freshness.error(error.message) if before is not None else error) from error
-            _log.warning("%s Reading what was published before.", error.message)
+            _log.warning("%s The earlier copy is used.", error.message)
         return self._reader
 
 
@@ -93,14 +93,14 @@ class ReplicaStore:
     """Read-only copies of corpora that are written elsewhere."""
 
     async def open(self, address: StrPath) -> ReplicaReader:
-        """Return a reader of what is published; the same one until something else is.
+        """Return a reader of the published generation, the same one until there is another.
 
         Raises:
             CorpusNotFoundError: Nothing is published there.
             CorpusEmptyError: The corpus holds no passage.
             CorpusUnreachableError: The store does not answer, and the copy is missing or too old.
             CorpusDamagedError: What is published is damaged, and the copy is missing or too old.
-            SettingsError: The store refuses who asks.
+            SettingsError: The store refuses the credentials.
         """
         return await asyncio.to_thread(_reader, str(address))
 
@@ -123,7 +123,7 @@ class ReplicaStore:
 
     @contextmanager
     def listing(self, address: StrPath) -> Iterator[ReplicaListing]:
-        """Hold the copy of what is published now, which is brought where it is missing."""
+        """Open a listing of the current generation, which is fetched if it is missing."""
         with _reader(str(address)).listing() as listing:
             yield listing
 
@@ -134,6 +134,6 @@ def _reader(address: str) -> ReplicaReader:
 
 
 def forget(address: StrPath) -> None:
-    """Let go of a copy in this process; its files stay."""
+    """Close a copy in this process; its files stay."""
     _followers.pop(str(address))
-    let_go(address)
+    forget_readers(address)

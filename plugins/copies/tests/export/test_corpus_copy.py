@@ -14,7 +14,7 @@ from anabranch.errors import CorpusLockedError, CorpusNotFoundError, SettingsErr
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance import remove, verify
 from anabranch.store.stores import open_corpus, open_snapshot
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch_copies.export import copy_corpus
 from plugins.copies.tests.export.conftest import rows_of, vectors_of
 from tests.cli.conftest import Run, run  # noqa: F401  # a fixture
@@ -40,9 +40,12 @@ def test_it_is_the_same_corpus(corpus: Path, documents: Path, tmp_path: Path) ->
         ("UPDATE documents SET title = 'Cats' WHERE source = 'a.md'", "a.md: its title differs"),
         ("UPDATE documents SET access = '[\"x\"]' WHERE source = 'a.md'", "a.md: its access differs"),
         ("UPDATE documents SET pages = '[]' WHERE source = 'survey.pdf'", "survey.pdf: its pages differs"),
-        ("UPDATE chunks SET page_end = 9 WHERE page_end = 3", "survey.pdf: a passage of it differs"),
-        ("UPDATE chunks SET heading = 'x' WHERE level = 1", "a.md: a passage of it differs"),
-        ("UPDATE vectors SET vector = (SELECT vector FROM vectors v ORDER BY rowid LIMIT 1)", "a vector of it differs"),
+        ("UPDATE chunks SET page_end = 9 WHERE page_end = 3", "survey.pdf: one of its passages differs"),
+        ("UPDATE chunks SET heading = 'x' WHERE level = 1", "a.md: one of its passages differs"),
+        (
+            "UPDATE vectors SET vector = (SELECT vector FROM vectors v ORDER BY rowid LIMIT 1)",
+            "one of its vectors differs",
+        ),
         ("DELETE FROM documents WHERE source = 'a.md'", ""),
         ("DELETE FROM files", ""),
         ("UPDATE meta SET value = 'x' WHERE name = 'spec'", ""),
@@ -82,7 +85,7 @@ def test_what_cannot_be_compared_is_not_written(corpus: Path, tmp_path: Path) ->
 
 def test_a_corpus_onto_itself_is_refused(corpus: Path) -> None:
     before = rows_of(corpus)
-    with pytest.raises(UserError, match="holds documents already"):
+    with pytest.raises(UserError, match="already holds documents"):
         copy_corpus(corpus, corpus)
     assert rows_of(corpus) == before
 
@@ -96,7 +99,7 @@ def test_an_empty_corpus_stays_empty(corpus: Path, tmp_path: Path) -> None:
 
 def test_a_second_writer_is_refused(corpus: Path, tmp_path: Path) -> None:
     copy_corpus(corpus, tmp_path / "new")
-    with writing(tmp_path / "new"), pytest.raises(CorpusLockedError):
+    with hold_write_lock(tmp_path / "new"), pytest.raises(CorpusLockedError):
         copy_corpus(corpus, tmp_path / "new")
 
 
@@ -104,7 +107,7 @@ def test_the_command_says_what_was_not_copied(run: Run, corpus: Path, tmp_path: 
     change(corpus, "DELETE FROM vectors WHERE rowid = 1")
     torn = run("corpus", "copy", corpus, tmp_path / "new")
     assert torn.exit_code == 1
-    assert "not copied, a passage of it has no vector that can be used" in torn.stdout
+    assert "not copied, one of its passages has no usable vector" in torn.stdout
     assert run("corpus", "rebuild", "--corpus", corpus).exit_code == 0
     mended = run("corpus", "copy", corpus, tmp_path / "new", "--json")
     assert mended.exit_code == 0

@@ -23,7 +23,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance import remove, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from anabranch.store.write_lock import writing
+from anabranch.store.write_lock import hold_write_lock
 from anabranch_copies.export import ImportReport, export_corpus, import_corpus, line_import
 from anabranch_copies.export import corpus_import as importing
 from anabranch_copies.export.json_lines import line_of, record_of
@@ -160,7 +160,7 @@ BAD: dict[str, tuple[Damage, str]] = {
     "vectors that are none": (lambda line: line.update(vectors="?"), ""),
     "vectors that are not numbers": (
         lambda line: line.update(vectors=base64.b64encode(np.full(384, np.nan, "<f4").tobytes()).decode()),
-        "have not the length 1",
+        "do not have length 1",
     ),
     "no kind that is known": (lambda line: line.update(kind="folder"), "does not match any of the expected tags"),
     "a second first line": (lambda line: line.update(kind="corpus"), "does not match any of the expected tags"),
@@ -204,7 +204,7 @@ def test_a_flipped_bit_is_told_of(corpus: Path, tmp_path: Path) -> None:
     report = import_corpus(io.BytesIO(b"".join(lines)), tmp_path / "new")
     assert report.added + report.files == 0
     assert len(report.bad) == len(lines) - 2 + 1
-    assert report.bad[-1].reason == "the export has 8 documents; 0 of them came"
+    assert report.bad[-1].reason == "the export has 8 documents, but 0 were found"
 
 
 def test_a_document_that_stands_twice_counts_once(corpus: Path, tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_an_empty_corpus_stays_empty(corpus: Path, tmp_path: Path) -> None:
 
 def test_a_second_writer_is_refused(corpus: Path) -> None:
     records = exported(corpus)
-    with writing(corpus), pytest.raises(CorpusLockedError):
+    with hold_write_lock(corpus), pytest.raises(CorpusLockedError):
         imported(records, corpus)
 
 

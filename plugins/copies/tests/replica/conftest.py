@@ -17,7 +17,7 @@ import pytest
 from anabranch.safety.operator import environment
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.stores import open_corpus, open_writer
-from anabranch_conformance.corpus_contents import EVERYTHING, note, settle, take_in
+from anabranch_conformance.corpus_contents import EVERYTHING, keep_facts, note, take_in
 from anabranch_copies.replica import replica_store
 
 PATIENCE = 120.0
@@ -45,7 +45,7 @@ def cache_at(folder: Path, **variables: object) -> Iterator[None]:
 def write(origin: Path, **notes: str) -> None:
     """Write notes by name, and remove those without text."""
     with open_writer(origin) as writer:
-        settle(writer)
+        keep_facts(writer)
         take_in(writer, {f"/{name}": [note(name, name, text)] if text else [] for name, text in notes.items()})
         writer.publish()
 

@@ -18,7 +18,7 @@ from anabranch_conformance import (
     ReaderTests,
     TermStatisticsTests,
 )
-from anabranch_conformance.corpus_contents import DOCUMENTS, note, settle, take_in
+from anabranch_conformance.corpus_contents import DOCUMENTS, keep_facts, note, take_in
 from anabranch_copies.replica.replica_publisher import publish_replica
 from anabranch_copies.replica.replica_store import forget
 from plugins.copies.tests.replica.conftest import cache_at
@@ -52,7 +52,7 @@ def files(most: int) -> dict[str, list]:
 
 def write(origin: Path, contents: dict[str, list]) -> None:
     with open_writer(origin) as writer:
-        settle(writer)
+        keep_facts(writer)
         take_in(writer, contents)
         writer.publish()
 

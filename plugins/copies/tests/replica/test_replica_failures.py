@@ -122,7 +122,7 @@ def test_a_copy_answers_within_the_bound_and_not_beyond(
     (tmp_path / "published" / POINTER).mkdir()
     assert says(asyncio.run(open_corpus(target))) == whole
     assert says(now(target)) == whole
-    assert "Reading what was published before" in caplog.text
+    assert "The earlier copy is used" in caplog.text
     # Too old: it refuses, whoever holds it.
     assert isinstance(reader, ReplicaReader)
     reader = now(target)
@@ -130,7 +130,7 @@ def test_a_copy_answers_within_the_bound_and_not_beyond(
     reader.freshness.confirm(time.time() - 901)
     noted = next(cache.rglob("confirmed.json"))
     noted.write_text(json.dumps({**json.loads(noted.read_text()), "at": time.time() - 901}))
-    with pytest.raises(CorpusUnreachableError, match="901 seconds ago, and 900 are allowed"):
+    with pytest.raises(CorpusUnreachableError, match="901 seconds ago, but only 900 are allowed"):
         says(reader)
     with pytest.raises(CorpusUnreachableError, match="out of date") as raised:
         asyncio.run(open_corpus(target))
@@ -199,11 +199,11 @@ def test_another_corpus_or_an_old_copy_takes_no_place(origin: Path, target: str,
     shutil.copytree(origin, tmp_path / "copy")
     write(origin, pike=PIKE)
     publish_replica(origin, target)
-    with pytest.raises(SettingsError, match="is later than the corpus at"):
+    with pytest.raises(SettingsError, match="holds a later state than the corpus at"):
         publish_replica(tmp_path / "copy", target)
     # As many changes, but others.
     write(tmp_path / "copy", eel="The eel hides.")
-    with pytest.raises(SettingsError, match="is later than the corpus at"):
+    with pytest.raises(SettingsError, match="holds a later state than the corpus at"):
         publish_replica(tmp_path / "copy", target)
     write(tmp_path / "another", eel="The eel hides.")
     with pytest.raises(SettingsError, match="Another corpus"):
@@ -271,7 +271,7 @@ class TestS3:
         httpx.post(f"{s3}/moto-api/reset-auth", content=b"0")
         try:
             for work in (lambda: publish_replica(origin, target, anew=True), lambda: now(target)):
-                with pytest.raises(SettingsError, match="refuses the credentials") as raised:
+                with pytest.raises(SettingsError, match="refused the credentials") as raised:
                     work()
                 said = f"{raised.value} {raised.value.__cause__} {caplog.text}"
                 assert SECRET not in said
@@ -284,7 +284,7 @@ class TestS3:
             monkeypatch.delenv(name)
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-        with pytest.raises(SettingsError, match="lacks them"):
+        with pytest.raises(SettingsError, match="none were found"):
             publish_replica(origin, f"{bucket}/notes")
 
     def test_a_bucket_that_is_not_there(self, bucket: str, origin: Path, cache: Path) -> None:

@@ -71,7 +71,7 @@ def test_one_whose_server_tells_no_probabilities_is_judged_by_its_words(run: Run
     assert check["status"] == "ok"
     assert "AUC 1.00" in check["said"]
     assert "20 of 20 false ones refused" in check["said"]
-    assert "by its words yes and no alone" in check["said"]
+    assert "by its words yes and no only" in check["said"]
 
 
 @pytest.mark.parametrize(("script", "why"), [(credulous, "AUC 0.50"), (chatty, "40 of 40 without a yes or a no")])
@@ -96,7 +96,7 @@ def test_a_server_that_fails_is_a_problem(run: Run, corpus: Path) -> None:
 def test_without_a_model_there_is_nothing_to_try(run: Run, corpus: Path) -> None:
     result = run("doctor", "--judge", "--corpus", corpus, "--json")
     (check,) = [check for check in json.loads(result.stdout)["checks"] if check["name"] == "judge"]
-    assert (check["status"], check["said"]) == ("problem", "there is no chat model to try")
+    assert (check["status"], check["said"]) == ("problem", "no chat model is set")
     assert result.exit_code == 1
 
 

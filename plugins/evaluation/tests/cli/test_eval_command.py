@@ -75,7 +75,7 @@ def test_a_table_as_expected(run: Run, data: Path, cache: Path, table: Path) -> 
     result = run("eval", table, "--data", data, "--cache", cache)
     assert result.exit_code == 0
     assert "Scores: 1 ok, 1 not checked, 1 not here." in result.stdout
-    assert "Collections that are not here: plants." in result.stdout
+    assert "Missing collections: plants." in result.stdout
     assert run("eval", table, "--data", data, "--cache", cache, "--strict").exit_code == 1
 
 
@@ -134,7 +134,7 @@ def test_the_corpus_of_the_environment_counts_where_a_collection_has_no_document
     given = ("--data", data, "--collection", f"plants={folder}", "--cache", cache)
     assert "no corpus.jsonl" in run("eval", table, *given, env=named).stderr
     elsewhere = run("eval", folder, env={"ANABRANCH_CORPUS": "postgresql://db/notes"})
-    assert "works on the folder of a corpus" in elsewhere.stderr
+    assert "This needs a corpus in a folder" in elsewhere.stderr
 
 
 ODD = {
@@ -189,7 +189,7 @@ def _bad(folder: Path, **files: str) -> Path:
     [
         ({"qrels_tsv": ""}, "holds no judgement"),
         ({"qrels_tsv": "q1\towls\tyes\nq1\towls\tno\n"}, "line 2"),
-        ({"qrels_tsv": "q1\towls.pdf\t1\n"}, "None of the 1 documents"),
+        ({"qrels_tsv": "q1\towls.pdf\t1\n"}, "none of the 1 relevant"),
         ({"queries_jsonl": ""}, "holds no query"),
         ({"queries_jsonl": "{}\n"}, "line 1: it has no '_id'"),
         ({"corpus_jsonl": ""}, "holds no document"),

@@ -44,7 +44,7 @@ def test_questions_are_written_and_measured(run: Run, corpus: Path, tmp_path: Pa
     # What is there is not written over.
     again = run("eval", folder, "--corpus", corpus, "--generate", 2, "--set", "model=openai:m")
     assert again.exit_code == 2
-    assert "is there already" in again.stderr
+    assert "exists already" in again.stderr
 
 
 def test_the_corpus_may_be_that_of_the_environment(run: Run, corpus: Path, tmp_path: Path) -> None:

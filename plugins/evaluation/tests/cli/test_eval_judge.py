@@ -143,7 +143,7 @@ def test_an_answer_wins_only_where_both_orders_agree(
 @pytest.mark.parametrize(
     ("table", "given", "said"),
     [
-        (TABLE, [], "no chat model to judge"),
+        (TABLE, [], "No chat model is set to judge"),
         (TABLE + "baseline: nobody\n", [], "no configuration 'nobody'"),
         (TABLE + "judge: {modell: x}\n", [], "Did you mean 'model'"),
         ("title: T\nmetrics: [R@5]\nconfigurations: {a: {}}\n", ["--judge-model", "x"], "goes with a folder"),

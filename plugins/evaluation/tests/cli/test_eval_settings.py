@@ -11,9 +11,9 @@ from anabranch_evaluation.eval_settings import (
     Selection,
     collections_of,
     context_of,
-    measured_too_far,
+    describe_settings,
+    find_short_rankings,
     settings_of,
-    settings_shown,
 )
 from anabranch_evaluation.score_tables import ScoreTable
 from plugins.evaluation.tests.made import make_collection
@@ -64,15 +64,15 @@ def test_a_setting_that_cannot_be_is_refused(settings: dict[str, Any], said: str
 
 def test_settings_are_shown_as_far_as_they_differ() -> None:
     defaults = {"depth": Context.model_fields["depth"].default}
-    assert settings_shown({**defaults, "top_k": 30, "retrievers": ["bm25"]}) == 'retrievers=["bm25"], top_k=30'
-    assert settings_shown({}) == "the defaults"
-    assert len(settings_shown({"create_prompt": "x" * 1000})) < 100
+    assert describe_settings({**defaults, "top_k": 30, "retrievers": ["bm25"]}) == 'retrievers=["bm25"], top_k=30'
+    assert describe_settings({}) == "the defaults"
+    assert len(describe_settings({"create_prompt": "x" * 1000})) < 100
 
 
 def test_a_metric_that_looks_further_than_what_is_kept_is_said() -> None:
     short = table(settings={}, configurations={"a": {"top_k": 19}, "b": {"top_k": 20}})
     found = settings_of(short, {}, reproducible=True, where="t")
-    assert list(measured_too_far(short, found)) == ["a keeps 19 passages (top_k), fewer than R@20 looks at"]
+    assert list(find_short_rankings(short, found)) == ["a keeps 19 passages (top_k), fewer than R@20 looks at"]
 
 
 TABLE = ScoreTable.model_validate(
@@ -92,11 +92,11 @@ TABLE = ScoreTable.model_validate(
 )
 def test_what_only_takes(patterns: tuple[str, ...], taken: list[str]) -> None:
     selection = Selection(patterns)
-    assert [f"{c}/{k}" for c in "xy" for k in selection.of(c, TABLE.configurations)] == taken
+    assert [f"{c}/{k}" for c in "xy" for k in selection.select(c, TABLE.configurations)] == taken
 
 
 def test_a_pattern_that_takes_nothing_is_misspelled() -> None:
-    with pytest.raises(SettingsError, match=r"'z\*' takes nothing\. Collections: x, y\. Configurations: bm25, rrf\."):
+    with pytest.raises(SettingsError, match=r"'z\*' matches nothing\. Collections: x, y\. Configurations: bm25, rrf\."):
         Selection(("x", "z*")).check(["x", "y"], list(TABLE.configurations))
 
 

@@ -1,4 +1,4 @@
-"""Takes in what was queued, beside other workers on other machines, until nothing is left; then it is published."""
+"""Ingests queued files beside workers on other machines until none is left, then publishes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from anabranch_postgres.queue.queue_protocol import QueuedFile, QueueWriter, ope
 from anabranch_postgres.queue.run_options import RunOptions, from_text
 
 PATIENCE = 600.0
-"""Seconds that a worker waits for a database that does not answer any more."""
+"""Seconds that a worker waits for a database that no longer answers."""
 
 _LONGEST_PAUSE = 10.0
 _IDLE = 0.5
@@ -34,7 +34,7 @@ _AHEAD = 2 * CLAIMED
 
 @dataclass(slots=True)
 class WorkReport:
-    """What one worker did."""
+    """The results of one worker."""
 
     counts: Counter[Status] = field(default_factory=Counter)
     embedded: int = 0
@@ -51,31 +51,31 @@ def work(
     lease: float = LEASE,
     patience: float = PATIENCE,
     progress: Progress = silent,
-    told: Callable[[FileRow | str], None] = lambda _: None,
+    listener: Callable[[FileRow | str], None] = lambda _: None,
 ) -> WorkReport:
-    """Take in queued files until no worker has any left; whoever finds that publishes what was written.
+    """Ingest queued files until none is left with any worker; the worker that notices it publishes.
 
     Args:
         corpus: Address of a corpus that several machines can write to.
-        embedder: The corpus's own, where it is in another folder on this machine; empty for where the corpus says.
+        embedder: The corpus's own embedder, if its folder differs on this machine; empty for the recorded one.
         base_url: Server of an 'openai:' embedder; None for that of the corpus.
-        passwords: Tried on protected files.
-        lease: Seconds for which jobs are this worker's without a sign of life.
-        patience: Seconds to wait for a database that has gone away.
-        progress: Told how far it is; the stages are 'files', 'passages' and 'index'.
-        told: Told each failure, and what the worker waits for.
+        passwords: Passwords to try on protected files.
+        lease: Seconds until the jobs of a silent worker are reassigned.
+        patience: Seconds to wait for an unreachable database.
+        progress: Called with the progress; the stages are 'files', 'passages' and 'index'.
+        listener: Called with each failure, and with what the worker waits for.
 
     Raises:
-        SettingsError: The corpus is a folder, or in a store to which one writes at a time.
+        SettingsError: The corpus is in a folder, or in a store with one writer at a time.
         CorpusNotFoundError: There is no corpus at that address.
         EmbedderMismatchError: The embedder is not that of the corpus.
-        CorpusUnreachableError: Its database does not answer, or for too long not any more.
+        CorpusUnreachableError: Its database does not answer, or stopped answering for too long.
         ModelError: A hosted embedder failed; the jobs go back into the queue.
     """
-    worker = _Worker(corpus, embedder, base_url, passwords, progress, told)
+    worker = _Worker(corpus, embedder, base_url, passwords, progress, listener)
     began = time.perf_counter()
     opened = partial(open_queue, corpus, worker=f"{socket.gethostname()} {uuid4().hex[:12]}", lease=lease)
-    with opened() as queue:  # what is wrong from the beginning is said at once, and not waited for
+    with opened() as queue:  # an error at the start is raised at once, without waiting
         settings_of(queue, embedder, base_url)
     lost_at, pause = 0.0, _IDLE
     while not worker.is_over:
@@ -91,15 +91,17 @@ def work(
             if time.monotonic() - lost_at > patience:
                 raise
             pause = min(2 * pause, _LONGEST_PAUSE)
-            told(f"{error.message} Trying again in {pause:g} seconds.")
+            listener(f"{error.message} Trying again in {pause:g} seconds.")
             time.sleep(pause)
     worker.report.seconds = time.perf_counter() - began
     return worker.report
 
 
-def _claimed(queue: QueueWriter) -> list[QueuedFile]:
-    # Suspects last, and each by itself.
-    return queue.claim(CLAIMED, options="", but=(), alone=False) or queue.claim(1, options="", but=(), alone=True)
+def _claim(queue: QueueWriter) -> list[QueuedFile]:
+    # Jobs whose workers died come last, and alone.
+    return queue.claim(CLAIMED, options="", excluded=(), alone=False) or queue.claim(
+        1, options="", excluded=(), alone=True
+    )
 
 
 class _Worker:
@@ -112,7 +114,7 @@ class _Worker:
         base_url: str | None,
         passwords: tuple[str, ...],
         progress: Progress,
-        told: Callable[[FileRow | str], None],
+        listener: Callable[[FileRow | str], None],
     ) -> None:
         self.is_over = False
         self.report = WorkReport()
@@ -120,12 +122,12 @@ class _Worker:
         self._embedder = (embedder, base_url)
         self._passwords = passwords
         self._progress = progress
-        self._told = told
+        self._listener = listener
 
     def work_on(self, queue: QueueWriter) -> None:
-        """Wait for jobs and do those of one run; or publish, if nobody has any."""
-        queue.release()  # what a connection that was lost has left
-        while not (jobs := _claimed(queue)):
+        """Wait for jobs and do those of one run; publish if there are none."""
+        queue.release()  # what a lost connection has left
+        while not (jobs := _claim(queue)):
             state = queue.state()
             if state.is_idle and state.published:
                 self.is_over = True
@@ -144,7 +146,7 @@ class _Worker:
 
     def _take(self, queue: QueueWriter, files: ClaimedFiles, options: RunOptions) -> None:
         report = IngestReport()
-        tally = QueueTally(queue, files, self._told)
+        tally = QueueTally(queue, files, self._listener)
         made, sizes = settings_of(queue, *self._embedder)
         source = QueueSource(files, queue.is_replaced, tally, _AHEAD)
         reading = options.reading(self._passwords)
@@ -154,7 +156,7 @@ class _Worker:
         try:
             intake.take(files)
         except KeyboardInterrupt:
-            intake.keep()  # what is embedded was paid for
+            intake.commit_embedded()  # embedded passages are paid for
             raise
         finally:
             self.report.counts += tally.counts
@@ -165,4 +167,4 @@ class _Worker:
             with open_writer(self._corpus) as writer:
                 writer.publish(progress=partial(self._progress, "index"))
         except CorpusLockedError:
-            time.sleep(_IDLE)  # another worker publishes; should that be killed, it is this one's turn
+            time.sleep(_IDLE)  # another worker publishes; if it is killed, this one will

@@ -1,4 +1,4 @@
-"""Finds what has changed and queues it, for workers on other machines to read."""
+"""Finds changed files and queues them for workers on other machines."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.chunking.hierarchical_chunker import Sizes, check_sizes
 from anabranch.errors import ReadingError, SettingsError
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
-from anabranch.ingestion.pipeline import settle
-from anabranch.ingestion.sources import Gathered, gathered
+from anabranch.ingestion.pipeline import fix_settings
+from anabranch.ingestion.sources import Gathered, gather
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, READERS, ReadOptions, read
 from anabranch.readers.document import Failure
-from anabranch.store.corpus_address import StrPath, paths_of
+from anabranch.store.corpus_address import StrPath, list_paths
 from anabranch.store.file_identity import archives_of, is_gone
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import FileRecord, Progress, silent
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from anabranch.ingestion.crawl_limits import CrawlLimits
 
 BUSY = 60.0
-"""Seconds to wait for workers at least: each writes for a moment."""
+"""Least seconds to wait for workers, each of which writes for a moment."""
 
 LEASE = 60.0
-"""Seconds for which a job is its worker's without a sign of life."""
+"""Seconds until the jobs of a silent worker are reassigned."""
 
 _AT_ONCE = 500
 
-QUEUED_BEFORE = "a worker has it just now; queue it again if it has changed since"
+QUEUED_BEFORE = "a worker is reading it; queue it again if it has changed since"
 
 
 def enqueue(
@@ -61,20 +61,20 @@ def enqueue(
     wait: float = 0.0,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Queue the files that are new or have changed, and remove those that are gone; workers read them.
+    """Queue new and changed files for the workers, and remove those that are gone.
 
     The arguments are those of `anabranch.ingestion.pipeline.ingest`.
 
     Raises:
-        UserError: As `ingest` does; or the corpus is not one that several machines can write to.
-        CorpusLockedError: Somebody writes alone.
+        UserError: As `ingest`; or several machines cannot write to the corpus.
+        CorpusLockedError: A lone writer is at work.
     """
     began = time.perf_counter()
     if options.passwords:
-        msg = "No password is kept with what is queued."
+        msg = "Passwords are not stored in the queue."
         raise SettingsError(msg, hint="Give it to the workers: anabranch work --password ...")
     if sizes is not None:
-        sizes = checked_sizes(sizes)
+        sizes = check_sizes(sizes)
     if embedder:
         load_embedder(embedder, base_url)
     if language:
@@ -82,14 +82,14 @@ def enqueue(
     most = limits or Limits()
     run = RunOptions(options.ocr, options.ocr_languages, most.seconds, most.bytes, private_urls)
     report = IngestReport()
-    asked = gathered(
-        paths_of(paths), archives=archives, follow_links=follow_links, private_urls=private_urls, crawl=crawl
+    asked = gather(
+        list_paths(paths), archives=archives, follow_links=follow_links, private_urls=private_urls, crawl=crawl
     )
     opened = partial(open_queue, corpus, worker=uuid4().hex, lease=LEASE)
-    opened()  # a store of another kind is refused before anything is looked for
+    opened()  # refuse another kind of store before searching for files
     with asked as found:
         with open_writer(corpus, wait=max(wait, BUSY)) as alone:
-            settle(alone, embedder, base_url, sizes, language)
+            fix_settings(alone, embedder, base_url, sizes, language)
         with opened() as queue:
             queuing = _Queuing(queue, ChangeCheck(queue, access, fetches=False), to_text(run), found, progress)
             queue.begin()
@@ -97,7 +97,7 @@ def enqueue(
             if prune:
                 queuing.prune()
             is_idle = queue.state().is_idle
-    if is_idle:  # what was removed leaves no work to anybody
+    if is_idle:  # removals need no worker
         with open_writer(corpus, wait=max(wait, BUSY)) as alone:
             alone.publish()
     report.rows = queuing.tally.rows()
@@ -106,7 +106,7 @@ def enqueue(
 
 
 class _Queuing:
-    """One walk over what was asked for."""
+    """One walk over the given paths."""
 
     def __init__(
         self, queue: QueueWriter, check: ChangeCheck, options: str, found: Gathered, progress: Progress
@@ -139,7 +139,7 @@ class _Queuing:
         self._send()
 
     def prune(self) -> None:
-        """Remove the documents of files that are gone, and the jobs of those that never came that far."""
+        """Remove the documents of files that are gone, and the jobs of those that were never read."""
         for file in list(self._queue.files()):
             if self._found.is_missing(file.path):
                 documents = self._queue.remove_file(file.path)
@@ -150,7 +150,7 @@ class _Queuing:
 
     def _look(self, number: int, item: FoundFile) -> None:
         if not item.is_copy and item.path.suffix.lower() not in READERS:
-            next(read(item.path, item.source), None)  # opens nothing, and says what it is
+            next(read(item.path, item.source), None)  # opens nothing, but raises for an unknown kind
         seen = self._check.look(number, item, self._found.folders)
         if isinstance(seen, Unchanged):
             if seen.is_refreshed:
@@ -159,27 +159,27 @@ class _Queuing:
         else:
             self._add(seen)
 
-    def _add(self, seen: Arrival) -> None:
-        """Put a file with those that are queued next; one in an archive with the archive."""
-        record, found = seen.record, seen.found
+    def _add(self, arrival: Arrival) -> None:
+        """Add a file to the next batch; a member of an archive queues the archive."""
+        record, found = arrival.record, arrival.found
         archives = archives_of(record.path) if found.is_copy else ()
         whole = next((self._places[path] for path in archives if path in self._places), found)
         path = identity_of(whole)
         if path not in self._jobs and len(self._jobs) >= _AT_ONCE:
             self._send()
         place = path if found.is_copy and whole is found else str(whole.path.absolute())
-        # A worker finds it by its name, which the database keeps as text.
+        # Workers find it by its path, which the database stores as text.
         if storable(place) != place or (whole.real and str(whole.real) != path):
-            raise ReadingError("its path is not UTF-8, so no worker can be told of it", reason="unreadable")
+            raise ReadingError("its path is not UTF-8, so it cannot be queued", reason="unreadable")
         holder = self._queue.origin(record.source)
         gone = [holder] if holder and holder != record.path and is_gone(holder) else []
         job = self._jobs.get(path) or QueuedFile(path, place, storable(whole.source), self._options, {})
         access = {**job.access, record.path: list(record.access)}
         self._jobs[path] = job._replace(access=access, gone=[*job.gone, *gone])
-        self._numbers.setdefault(path, (seen.number, tuple(seen.notes)))
+        self._numbers.setdefault(path, (arrival.number, tuple(arrival.notes)))
 
     def _send(self) -> None:
-        """Queue what has come together; the files that are as they were get their new stamps."""
+        """Queue the batch; unchanged files get their new stamps."""
         busy = self._queue.enqueue(list(self._jobs.values())) if self._jobs else set()
         for path, (number, notes) in self._numbers.items():
             remark = QUEUED_BEFORE if path in busy else ""

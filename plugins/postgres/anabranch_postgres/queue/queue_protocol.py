@@ -1,4 +1,4 @@
-"""What distributed ingestion asks of a store: a table of jobs, one for each file that somebody has to take in."""
+"""The protocol of a store for distributed ingestion: a table of jobs, one for each file to ingest."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class QueuedFile(NamedTuple):
     """A job: a file, page or archive that has to be read.
 
     Attributes:
-        path: What the corpus knows it by (`FileRecord.path`): where it lies, behind all links, or its address.
+        path: Its identity in the corpus (`FileRecord.path`): its resolved path or its address.
         place: Where it was found; its name tells its kind.
-        source: What a person calls it.
-        options: How all files of its run are read, as JSON.
-        access: The access tags of each file in it that has to be read, by what the corpus knows that by; it alone
-            unless it is an archive.
-        gone: What the corpus knows those files by that had its name and are gone, as who has queued it could see.
+        source: Its name for people.
+        options: The options of its run, as JSON.
+        access: The access tags of each file in it that has to be read, by identity; only its own unless it is an
+            archive.
+        gone: The identities of former files of that name that were gone when it was queued.
         id: Its number, 0 before it is queued.
-        tries: How often it was begun.
+        tries: How often it was attempted.
     """
 
     path: str
@@ -38,7 +38,7 @@ class QueuedFile(NamedTuple):
 
 
 class QueueFailure(NamedTuple):
-    """A job that was given up, or that has a remark."""
+    """A job that was given up, or has a remark."""
 
     source: str
     error: str
@@ -48,15 +48,15 @@ class QueueState(NamedTuple):
     """The queue of a corpus at one moment.
 
     Attributes:
-        todo: Jobs that nobody has.
-        running: Jobs that a worker has.
-        done: Jobs that ended well since the queue was empty last.
+        todo: Waiting jobs.
+        running: Jobs held by workers.
+        done: Jobs that succeeded since the queue was last empty.
         failed: Jobs that were given up.
         workers: How many workers have jobs.
-        passages: Passages that were written by jobs that ended in the last minute.
-        files: How many jobs those were.
+        passages: Passages written by jobs that ended in the last minute.
+        files: The number of these jobs.
         queuing: Whether somebody is queuing files.
-        published: Whether searches find everything that was written.
+        published: Whether everything that was written is published.
         failures: The latest failures and remarks.
     """
 
@@ -73,19 +73,19 @@ class QueueState(NamedTuple):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is left to do, and nobody is about to bring more."""
+        """Whether nothing is left to do, and nobody is queuing more."""
         return not self.todo and not self.running and not self.queuing
 
 
 class QueueWriter(CorpusWriter, Protocol):
-    """A writer beside others, and its jobs. Many may write at once; what `CorpusWriter` says of one holds for each.
+    """A writer beside others, and its jobs. Many may write at once; each obeys `CorpusWriter`.
 
-    `write` leaves out what belongs to a job that this worker does not have any more, and ends the jobs that the batch
-    completes in the same transaction.
+    `write` skips documents of jobs that this worker has lost, and finishes the jobs that the batch completes in the
+    same transaction.
     """
 
     def enqueue(self, jobs: Sequence[QueuedFile]) -> set[str]:
-        """Queue files; return the paths of those that were left alone, because a worker has them just now."""
+        """Queue files; return the paths of those that were skipped, because a worker is reading them."""
         ...
 
     def forget(self, path: str) -> None:
@@ -93,46 +93,46 @@ class QueueWriter(CorpusWriter, Protocol):
         ...
 
     def begin(self) -> None:
-        """Begin to queue: workers wait for more until this writer is closed. Jobs that are done are dropped."""
+        """Begin to queue: workers wait for more until this writer is closed. Finished jobs are dropped."""
         ...
 
     def queued(self) -> Iterator[str]:
         """Yield the paths of the jobs that wait for a worker, or were given up."""
         ...
 
-    def claim(self, most: int, *, options: str, but: Collection[int], alone: bool) -> list[QueuedFile]:
+    def claim(self, most: int, *, options: str, excluded: Collection[int], alone: bool) -> list[QueuedFile]:
         """Take jobs, oldest first; others leave them alone until the lease ends.
 
         Args:
-            most: How many at most.
-            options: Only of that run; empty for that of the oldest job.
-            but: Not these.
-            alone: One that several workers had and did not end, and nothing else; otherwise none of those.
+            most: Most jobs to take.
+            options: The run to take jobs of; empty for that of the oldest job.
+            excluded: Jobs to skip.
+            alone: Take one job whose workers died, and nothing else; otherwise take none of these.
         """
         ...
 
     def fail(self, job: QueuedFile, error: str, *, again: bool) -> None:
-        """Give a job up, or after a while to the next worker, if few have tried."""
+        """Give up a job, or leave it to another worker after a while if few have tried."""
         ...
 
     def note(self, job: QueuedFile, remark: str) -> None:
-        """Keep a remark with a job."""
+        """Store a remark with a job."""
         ...
 
-    def settle(self, job: QueuedFile, path: str) -> None:
-        """End a job if that was the last file in it which nothing was said of yet; `write` does so by itself."""
+    def finish_file(self, job: QueuedFile, path: str) -> None:
+        """Finish a file of a job, and the job with its last file; `write` does so by itself."""
         ...
 
     def is_replaced(self, path: str) -> bool:
-        """Tell whether a file is gone whose name a claimed one may have (`QueuedFile.gone`)."""
+        """Tell whether a file is gone whose name a claimed one may take (`QueuedFile.gone`)."""
         ...
 
     def release(self) -> None:
-        """Give back all jobs that this worker has; they count as not begun."""
+        """Return all jobs of this worker to the queue; they count as not begun."""
         ...
 
     def state(self) -> QueueState:
-        """Return how many jobs are where."""
+        """Return the number of jobs in each state."""
         ...
 
 
@@ -144,9 +144,9 @@ class QueueStore(Protocol):
         """Return a writer beside others.
 
         Args:
-            address: Where the corpus is, which has to exist.
-            worker: What the worker is known by, also after it has lost its connection and made another.
-            lease: For how many seconds its jobs are its own, again and again while it lives.
+            address: The address of an existing corpus.
+            worker: The name of the worker, which stays the same when it reconnects.
+            lease: Seconds that its jobs stay leased; renewed while it lives.
 
         Raises:
             CorpusNotFoundError: There is no corpus at that address.
@@ -159,7 +159,7 @@ def open_queue(corpus: StrPath, *, worker: str, lease: float) -> AbstractContext
     """Return a writer of a corpus beside other writers, and its jobs; see `QueueStore.queue`.
 
     Raises:
-        SettingsError: The corpus is in a store to which one writes at a time.
+        SettingsError: The corpus is in a store with one writer at a time.
         CorpusNotFoundError: There is no corpus at that address.
     """
     store = store_of(corpus)

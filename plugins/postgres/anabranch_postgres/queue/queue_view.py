@@ -1,4 +1,4 @@
-"""Queued ingestion for the command line: what was queued, what a worker does, and the queue while it gets shorter."""
+"""Queued ingestion for the command line: queuing files, running a worker, and watching the queue."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ LOOK = 2.0
 
 
 def enqueue_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401
-    """Queue files, print what became of each, and how to start workers; return the exit code.
+    """Queue files, print the outcome of each and how to start workers; return the exit code.
 
     `options` are those of `enqueue`.
     """
-    with stages() as told:
-        report = enqueue(paths, corpus, progress=told, **options)
+    with stages() as progress:
+        report = enqueue(paths, corpus, progress=progress, **options)
     if as_json:
         write_json([asdict(row) for row in report.rows])
         return 0
@@ -46,22 +46,27 @@ def enqueue_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **
     return 0
 
 
-def work_shown(corpus: str, embedder: str, base_url: str | None, passwords: tuple[str, ...]) -> int:
-    """Work, print each failure, and return the exit code."""
+def run_worker(corpus: str, embedder: str, base_url: str | None, passwords: tuple[str, ...]) -> int:
+    """Run a worker, print each failure, and return the exit code."""
     with stages(passages="passages embedded") as progress:
         report = work(
-            corpus, embedder=embedder, base_url=base_url, passwords=passwords, progress=progress, told=_say_failure
+            corpus,
+            embedder=embedder,
+            base_url=base_url,
+            passwords=passwords,
+            progress=progress,
+            listener=_print_failure,
         )
     done = ", ".join(f"{count} {status}" for status, count in sorted(report.counts.items()))
     say(results(), f"{done or 'no files'}; {counted(report.embedded, 'passage')} embedded in {report.seconds:.1f} s.")
     if report.interrupted:
-        say(notes(), "Interrupted. What was not done is back in the queue.")
+        say(notes(), "Interrupted. Unfinished files are back in the queue.")
         return INTERRUPTED
     return 0
 
 
 def watch_queue(corpus: str, *, as_json: bool) -> None:
-    """Show the queue of a corpus until it is empty: anew in its place on a terminal, line by line elsewhere."""
+    """Show the queue of a corpus until it is empty: in place on a terminal, line by line elsewhere."""
     console = results()
     with open_queue(corpus, worker=uuid4().hex, lease=60.0) as queue:
         state = queue.state()
@@ -74,17 +79,17 @@ def watch_queue(corpus: str, *, as_json: bool) -> None:
                     state = queue.state()
                     live.update(_table(state), refresh=True)
         else:
-            say(console, line_of(state))
+            say(console, describe_state(state))
             while not state.is_idle:
                 time.sleep(LOOK)
                 state = queue.state()
-                say(console, line_of(state))
+                say(console, describe_state(state))
             for failure in state.failures:
                 say(console, f"{squeeze(failure.source)}: {squeeze(failure.error)}")
 
 
-def line_of(state: QueueState) -> str:
-    """Return the queue on one line."""
+def describe_state(state: QueueState) -> str:
+    """Return the state of the queue on one line."""
     rest = "; more is being queued" if state.queuing else "" if state.published else "; not published yet"
     rate = f"{state.files} files and {state.passages} passages in the last minute"
     return (
@@ -99,12 +104,12 @@ def _plain(state: QueueState) -> dict[str, object]:
 
 def _table(state: QueueState) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_row(Text("queue"), Text(line_of(state)))
+    table.add_row(Text("queue"), Text(describe_state(state)))
     for failure in state.failures[:20]:
         table.add_row(Text(squeeze(failure.source), style="red"), Text(squeeze(failure.error)))
     return table
 
 
-def _say_failure(what: FileRow | str) -> None:
+def _print_failure(what: FileRow | str) -> None:
     said = what if isinstance(what, str) else f"{what.source}: {what.reason}"
     say(notes(), squeeze(said))

@@ -1,4 +1,4 @@
-"""How the files of one run are read, on whatever machine: what `ingest --queue` was told, kept with its jobs."""
+"""The reading options of one run, stored with its jobs so that they hold on every machine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _USUAL = Limits()
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What is the same for all files of a run.
+    """The options common to all files of a run.
 
     Attributes:
         ocr: Whether scanned pages are read.
-        ocr_languages: As Tesseract calls them.
+        ocr_languages: Language codes of Tesseract.
         seconds: See `Limits`.
         bytes: See `Limits`.
-        private_urls: Whether pages may come from addresses of one's own network.
+        private_urls: Whether pages may come from private addresses.
     """
 
     ocr: bool = PLAIN.ocr
@@ -32,11 +32,11 @@ class RunOptions:
 
     @property
     def limits(self) -> Limits:
-        """What each file may cost."""
+        """The limits of each file."""
         return Limits(self.seconds, self.bytes)
 
     def reading(self, passwords: tuple[str, ...]) -> ReadOptions:
-        """Return the options of the readers, with the passwords of the worker: none of them is kept in a database."""
+        """Return the options of the readers, with the worker's passwords, which are never stored in a database."""
         return ReadOptions(passwords, ocr=self.ocr, ocr_languages=self.ocr_languages)
 
 
@@ -44,7 +44,7 @@ _JSON = TypeAdapter(RunOptions)
 
 
 def to_text(options: RunOptions) -> str:
-    """Return them as JSON, equal ones as the same text."""
+    """Return the options as JSON; equal options give the same text."""
     return _JSON.dump_json(options).decode()
 
 
@@ -52,6 +52,6 @@ def from_text(text: str) -> RunOptions:
     """Undo `to_text`.
 
     Raises:
-        pydantic.ValidationError: Somebody has changed it.
+        pydantic.ValidationError: The text was changed.
     """
     return _JSON.validate_json(text)

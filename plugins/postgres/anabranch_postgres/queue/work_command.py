@@ -1,4 +1,4 @@
-"""`anabranch work`: take in what was queued, beside other workers."""
+"""`anabranch work`: ingest queued files beside other workers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ def work(
     corpus: CorpusOption = None,
     embedder: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="The corpus's own embedder, where its folder is another one on this machine."
-        ),
+        typer.Option(metavar="NAME", help="The corpus's own embedder, if its folder is elsewhere on this machine."),
     ] = None,
     base_url: EmbedderUrlOption = None,
     password: Annotated[
@@ -25,18 +23,18 @@ def work(
         typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
     ] = None,
 ) -> None:
-    """Take in what `anabranch ingest --queue` has queued, until nothing is left.
+    """Ingest what `anabranch ingest --queue` has queued, until nothing is left.
 
-    Run it on as many machines as you like, as often as you like on each. Ctrl-C gives back what is not done.
+    Run it on as many machines as you like, as often as you like on each. Ctrl-C returns unfinished files to the queue.
 
     [bold]Example:[/]
 
     anabranch work --corpus 'postgresql://anna@db.example.org/documents#notes'
     """
     from anabranch.cli.settings_options import context_of
-    from anabranch_postgres.queue.queue_view import work_shown
+    from anabranch_postgres.queue.queue_view import run_worker
 
-    # What stops a container or a service is to give the jobs back as Ctrl-C does; after a kill they wait for the lease.
+    # Stopping a container or a service must return the jobs as Ctrl-C does; after a kill they wait for the lease.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     address = context_of(corpus=corpus).corpus
-    raise typer.Exit(work_shown(address, embedder or "", base_url, tuple(password or ())))
+    raise typer.Exit(run_worker(address, embedder or "", base_url, tuple(password or ())))

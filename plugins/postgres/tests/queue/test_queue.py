@@ -96,7 +96,7 @@ def test_tags_and_members_of_archives_and_unreadable_files(corpus: str, folder: 
     rows = dict(queue(folder, corpus, model, access=["staff"], archives=True))
     assert (rows["old.zip"], rows["film.mp4"], rows["empty.txt"]) == ("queued", "skipped", "queued")
     told: list[str] = []
-    report = work(corpus, told=lambda what: told.append(what if isinstance(what, str) else what.source))
+    report = work(corpus, listener=lambda what: told.append(what if isinstance(what, str) else what.source))
     assert report.counts == {"added": 15, "failed": 2}
     assert sorted(told) == ["empty.txt", "old.zip!/bad.pdf"]
     after = state(corpus)
@@ -190,7 +190,7 @@ def test_a_disk_that_is_full_and_a_database_that_is_gone_for_a_while(
 
     monkeypatch.setattr(queue_writer.PostgresQueue, "_finish", fails)
     told: list[Any] = []
-    work(corpus, told=told.append)
+    work(corpus, listener=told.append)
     assert len(told) == 2
     assert all("Trying again" in said for said in told)
     ingest(folder, f"{corpus}-alone", embedder=model, sizes=SIZES)
@@ -261,14 +261,14 @@ def test_a_job_that_workers_die_of_is_taken_alone_and_then_given_up(corpus: str,
     with open_queue(corpus, worker="dying", lease=9.0) as dying:
         for tries in range(queue_writer.DEATHS):
             alone = tries >= queue_writer.SUSPECT
-            claimed = dying.claim(99, options="", but=(), alone=alone)
+            claimed = dying.claim(99, options="", excluded=(), alone=alone)
             assert [job.tries for job in claimed] == [tries + 1] * 13
-            assert dying.claim(99, options="", but=(), alone=alone) == []
+            assert dying.claim(99, options="", excluded=(), alone=alone) == []
             with connect(parse_address(corpus).database) as other:
                 other.execute("UPDATE anabranch.jobs SET lease = now()")
-        assert dying.claim(99, options="", but=(), alone=True) == []
+        assert dying.claim(99, options="", excluded=(), alone=True) == []
         assert dying.state().failed == 13
-        assert "workers ended" in dying.state().failures[0].error
+        assert "workers died" in dying.state().failures[0].error
     assert {status for _, status in queue(folder, corpus, model)} == {"queued"}
     assert work(corpus).counts == {"added": 13}
 

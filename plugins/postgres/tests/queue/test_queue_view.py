@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anabranch_postgres.queue.queue_protocol import QueueState
-from anabranch_postgres.queue.queue_view import line_of
+from anabranch_postgres.queue.queue_view import describe_state
 from plugins.postgres.tests.conftest import corpus as address
 from tests.cli.conftest import Run, _clean_environment, _commands_are_built_once, corpus, documents, run
 from tests.faults.models import make_model
@@ -48,7 +48,7 @@ def test_a_folder_has_no_queue(run: Run, corpus: Path, documents: Path) -> None:
 
 def test_a_line_of_the_queue() -> None:
     state = QueueState(3, 2, 1, 0, 2, 70, 5, published=False)
-    assert line_of(state) == (
+    assert describe_state(state) == (
         "3 waiting, 2 running at 2 workers, 1 done, 0 failed; 5 files and 70 passages in the last minute; "
         "not published yet"
     )

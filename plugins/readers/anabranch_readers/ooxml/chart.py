@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from openpyxl.utils.datetime import WINDOWS_EPOCH
 
-from anabranch.readers.zip_container import Element
+from anabranch.readers.inert_xml import Element
 from anabranch.text.normalization import squeeze
-from anabranch_readers.ooxml.number_formats import Format, format_of, shown
+from anabranch_readers.ooxml.number_formats import Format, format_number, format_of
 
 
 def chart_title(root: Element) -> str:
@@ -48,7 +48,7 @@ def _read(holder: Element, form: Format) -> Iterator[tuple[int, str]]:
     for point in holder.iter("{*}pt"):
         place, value = point.get("idx", ""), squeeze(point.findtext("{*}v") or "")
         if place.isdecimal() and value:
-            yield int(place), shown(value, form, WINDOWS_EPOCH) if _is_number(value) else value
+            yield int(place), format_number(value, form, WINDOWS_EPOCH) if _is_number(value) else value
 
 
 def _is_number(value: str) -> bool:

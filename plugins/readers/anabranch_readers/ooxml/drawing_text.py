@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anabranch.readers.document_parts import squeezed_lines
-from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
-from anabranch.readers.zip_container import Element, local
+from anabranch.readers.inert_xml import Element, local_name
+from anabranch.readers.merged_cells import TableCell, lay_out, under_spans
 from anabranch.text.normalization import clean, squeeze
 
 # Hundredths of a point; nobody reads type of this size.
@@ -37,7 +37,7 @@ class DrawingText:
 
     def rows(self, table: Element) -> list[list[str]]:
         """Return the cells of a table; what spans rows stands in each, and a name over columns in theirs."""
-        return under_spans(laid_out(map(self._cells, table.iterfind("{*}tr"))))
+        return under_spans(lay_out(map(self._cells, table.iterfind("{*}tr"))))
 
     def _cells(self, row: Element) -> Iterator[TableCell]:
         for cell in row.iterfind("{*}tc"):
@@ -54,7 +54,7 @@ class DrawingText:
 
     def _pieces(self, element: Element) -> Iterator[str]:
         for child in element:
-            name = local(child)
+            name = local_name(child)
             if name == "t":
                 yield clean(child.text or "")
             elif name == "br":
@@ -69,7 +69,7 @@ def shape_texts(root: Element) -> Iterator[str]:
     """Yield the text of each text box in the drawing of a sheet."""
     for body in root.iter("{*}txBody"):
         text = DrawingText().text(body)
-        if text and not any(local(ancestor) == "Fallback" for ancestor in body.iterancestors()):
+        if text and not any(local_name(ancestor) == "Fallback" for ancestor in body.iterancestors()):
             yield text
 
 

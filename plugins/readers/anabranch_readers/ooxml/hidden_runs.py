@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anabranch.readers.zip_container import Element
+from anabranch.readers.inert_xml import Element
 from anabranch.text.normalization import squeeze
 from anabranch_readers.ooxml.word_package import is_on, qn, value_of
 
@@ -24,7 +24,7 @@ class _Look:
     size: int | None = None
     ground: bool | None = None
 
-    def over(self, other: _Look) -> _Look:
+    def fill_from(self, other: _Look) -> _Look:
         """Return this look, with what it does not say taken from another."""
         names = ("hidden", "white", "size", "ground")
         return replace(self, **{name: getattr(other, name) for name in names if getattr(self, name) is None})
@@ -51,26 +51,26 @@ class HiddenRuns:
         # A page of another colour shows white letters.
         is_coloured = root.find(qn("background")) is not None
         for paragraph in list(root.iter(qn("p"))):
-            look = self._of_paragraph(paragraph)
+            look = self._paragraph_look(paragraph)
             for run in [each for each in paragraph.iter(qn("r")) if _owner(each) is paragraph]:
                 own = run.find(qn("rPr"))
-                seen = _look(own).over(self._style(value_of(own, "rStyle") or "")).over(look)
+                seen = _look(own).fill_from(self._style(value_of(own, "rStyle") or "")).fill_from(look)
                 if _is_hidden(seen, run, is_coloured=is_coloured):
                     self.letters += len(squeeze("".join(each.text or "" for each in run.iter(qn("t")))))
                     _take_out(run)
 
-    def _of_paragraph(self, paragraph: Element) -> _Look:
+    def _paragraph_look(self, paragraph: Element) -> _Look:
         own = paragraph.find(qn("pPr"))
         ground = _Look(ground=_ground(own) or None)
-        return ground.over(self._style(value_of(own, "pStyle") or "")).over(self._plain)
+        return ground.fill_from(self._style(value_of(own, "pStyle") or "")).fill_from(self._plain)
 
     def _style(self, name: str, depth: int = 0) -> _Look:
         style = self._styles.get(name)
         if style is None or depth > _DEEPEST:
             return _Look()
         if name not in self._looks:
-            own = _look(style.find(qn("rPr"))).over(_Look(ground=_ground(style.find(qn("pPr"))) or None))
-            self._looks[name] = own.over(self._style(value_of(style, "basedOn") or "", depth + 1))
+            own = _look(style.find(qn("rPr"))).fill_from(_Look(ground=_ground(style.find(qn("pPr"))) or None))
+            self._looks[name] = own.fill_from(self._style(value_of(style, "basedOn") or "", depth + 1))
         return self._looks[name]
 
 

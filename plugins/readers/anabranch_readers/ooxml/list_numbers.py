@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from anabranch.readers.zip_container import Element
+from anabranch.readers.inert_xml import Element
 from anabranch.text.normalization import squeeze
 from anabranch_readers.ooxml.word_package import is_on, qn, value_of
 
@@ -79,10 +79,10 @@ class _List:
             return BULLET
         return _PLACE.sub(lambda found: self._number(int(found[1]) - 1, rules, rule), rule.text).strip()
 
-    def _number(self, level: int, rules: Mapping[int, _Rule], shown: _Rule) -> str:
+    def _number(self, level: int, rules: Mapping[int, _Rule], printed: _Rule) -> str:
         rule = rules.get(level, _Rule())
         number = self.counts.get(level, rule.start)
-        form = _FORMATS.get("decimal" if shown.is_legal else rule.form)
+        form = _FORMATS.get("decimal" if printed.is_legal else rule.form)
         return form(number) if form and 0 < number <= _LARGEST else str(number)
 
 

@@ -29,7 +29,7 @@ def format_of(code: str) -> Format:
     return "percent" if "%" in STRIP_RE.sub("", sections[0]) else "plain"
 
 
-def shown(value: str, form: Format, epoch: datetime.datetime) -> str:
+def format_number(value: str, form: Format, epoch: datetime.datetime) -> str:
     """Return a number as text: a date, a duration, a percentage, or the number to 15 digits as Excel keeps it."""
     try:
         number = float(value)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import declared_title
-from anabranch.readers.zip_container import Archive, Element, attribute, local
+from anabranch.readers.inert_xml import Element, local_name
 from anabranch.text.normalization import squeeze
+from anabranch_readers.zip_container import Archive, attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def main_part(archive: Archive, root: str, source: str) -> str:
 def properties(archive: Archive) -> tuple[str, str]:
     """Return the title and the author that the file declares, empty where it declares none."""
     for part in parts(archive, "", "core-properties"):
-        said = {local(element): squeeze(element.text or "") for element in archive.xml(part)}
+        said = {local_name(element): squeeze(element.text or "") for element in archive.xml(part)}
         return declared_title(said.get("title")), said.get("creator", "")
     return "", ""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anabranch.readers.zip_container import Archive, Element, parsed
+from anabranch.readers.inert_xml import Element, parse_xml
 from anabranch_readers.ooxml.package import main_part, parts
+from anabranch_readers.zip_container import Archive
 
 _TRANSITIONAL = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
@@ -67,4 +68,4 @@ class WordPackage:
         return (self._root(part) for part in parts(self._archive, self._main, kind))
 
     def _root(self, part: str) -> Element:
-        return parsed(self._archive.read(part).replace(_STRICT, _TRANSITIONAL.encode()))
+        return parse_xml(self._archive.read(part).replace(_STRICT, _TRANSITIONAL.encode()))

@@ -11,10 +11,11 @@ from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
 
 from anabranch.errors import ReadingError
-from anabranch.readers.zip_container import Archive, Element, elements, local
+from anabranch.readers.inert_xml import Element, local_name
 from anabranch.text.normalization import clean, squeeze
 from anabranch_readers.ooxml.number_formats import Format, format_of
 from anabranch_readers.ooxml.package import main_part, parts, related, relations
+from anabranch_readers.zip_container import Archive, elements
 
 _MOST_BYTES = 1 << 28  # all strings of a workbook are held at once
 # Characters that XML cannot hold are written as _x000D_ (ECMA-376 part 1, 22.9.2.19).
@@ -65,7 +66,11 @@ def load_workbook(archive: Archive, source: str) -> Workbook:
 
 def string_of(element: Element) -> str:
     """Return the text of a string item; what only tells how to pronounce it is left out."""
-    runs = (child.find("{*}t") if local(child) == "r" else child for child in element if local(child) in {"r", "t"})
+    runs = (
+        child.find("{*}t") if local_name(child) == "r" else child
+        for child in element
+        if local_name(child) in {"r", "t"}
+    )
     text = "".join(run.text or "" for run in runs if run is not None)
     return clean(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)) if text else ""
 
@@ -93,7 +98,7 @@ def _formats(root: Element) -> Iterator[Format]:
         number = style.get("numFmtId", "0")
         code = own.get(number) or (BUILTIN_FORMATS.get(int(number), "") if number.isdecimal() else "")
         form = format_of(code)
-        is_white = _at(fonts, style.get("fontId", "")) and _at(plain, style.get("fillId", "0"))
+        is_white = _flag_at(fonts, style.get("fontId", "")) and _flag_at(plain, style.get("fillId", "0"))
         # A table or a rule may paint the ground of a cell whose own style does not: `ExcelRows` looks.
         yield "white" if is_white and form == "plain" else form
 
@@ -111,5 +116,5 @@ def _is_unfilled(fill: Element) -> bool:
     return pattern.get("patternType") == "solid" and _is_white(pattern.find("{*}fgColor"))
 
 
-def _at(said: Sequence[bool], place: str) -> bool:
-    return place.isdecimal() and int(place) < len(said) and said[int(place)]
+def _flag_at(flags: Sequence[bool], place: str) -> bool:
+    return place.isdecimal() and int(place) < len(flags) and flags[int(place)]

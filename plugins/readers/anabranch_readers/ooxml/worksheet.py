@@ -10,12 +10,13 @@ from typing import IO
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
 from anabranch.readers.document_parts import LeftOut
+from anabranch.readers.inert_xml import Element, local_name
 from anabranch.readers.merged_cells import MergedCells, cells_in_order
-from anabranch.readers.zip_container import Archive, Element, elements, local
 from anabranch.text.normalization import clean
-from anabranch_readers.ooxml.number_formats import Format, shown
+from anabranch_readers.ooxml.number_formats import Format, format_number
 from anabranch_readers.ooxml.package import parts
 from anabranch_readers.ooxml.workbook import Workbook, string_of
+from anabranch_readers.zip_container import Archive, elements
 
 MOST_COLUMNS = 16_384  # Excel's own limits
 MOST_ROWS = 1_048_576
@@ -54,7 +55,7 @@ def load_layout(archive: Archive, part: str) -> SheetLayout:
     with archive.stream(part) as stream:
         # Rows are asked for only to be let go of: without that, a tree of all of them would be in memory.
         for element in elements(stream, "row", "col", "mergeCell", "autoFilter", "conditionalFormatting", "picture"):
-            match local(element):
+            match local_name(element):
                 case "conditionalFormatting" | "picture":
                     is_painted = True
                 case "col":
@@ -62,7 +63,7 @@ def load_layout(archive: Archive, part: str) -> SheetLayout:
                 case "mergeCell":
                     _merge(_area(element.get("ref", "")), merged)
                 # Saved views of the sheet have filters of their own, which are not in force.
-                case "autoFilter" if local(element.getparent()) == "worksheet":
+                case "autoFilter" if local_name(element.getparent()) == "worksheet":
                     filtered += _filtered(element)
     for table in parts(archive, part, "table"):
         filtered += [area for each in archive.xml(table).iter("{*}autoFilter") for area in _filtered(each)]
@@ -120,7 +121,7 @@ class ExcelRows:
         cells: dict[int, str] = {}
         last = number = 0
         for element in elements(stream, "c", "row"):
-            if local(element) == "c":
+            if local_name(element) == "c":
                 self._take(element, cells)
                 continue
             # A row may leave its number out: then it comes right after the one before.
@@ -161,7 +162,7 @@ class ExcelRows:
             return self._string(value)
         if kind == "b":
             return "TRUE" if value in _TRUE else "FALSE"
-        return shown(value, self._format(element), self._workbook.epoch) if kind == "n" else clean(value)
+        return format_number(value, self._format(element), self._workbook.epoch) if kind == "n" else clean(value)
 
     def _formula(self, element: Element) -> str:
         formula = element.findtext("{*}f")
@@ -186,7 +187,7 @@ class ExcelRows:
         for column, areas in self._layout.merged.items():
             if number in areas:
                 self._down.begin(column, areas[number], row.get(column, ""))
-        return self._down.over(row, number)
+        return self._down.fill_spans(row, number)
 
 
 # The same few letters stand in each row, and there may be a million of them.

@@ -75,7 +75,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     for x in (left + (right - left) * step / _STEPS for step in _MIDDLE):
         parted = bisect_right(ends, x), len(texts) - bisect_left(starts, x)
         if min(parted) >= _FEWEST:
-            known[parted] = worth[x] = known[parted] if parted in known else _beside(texts, x)
+            known[parted] = worth[x] = known[parted] if parted in known else _count_pairs(texts, x)
     most = max(worth.values(), default=0)
     if most < _FEWEST:
         return None
@@ -86,7 +86,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     return cut if all(map(_is_prose, sides)) and not _are_cells(*sides) else None
 
 
-def _beside(texts: Sequence[Line], x: float) -> int:
+def _count_pairs(texts: Sequence[Line], x: float) -> int:
     """Return how many lines on one side of a place have one on the other; what crosses it ends a run of them."""
     runs = [[0, 0]]
     for line in texts:

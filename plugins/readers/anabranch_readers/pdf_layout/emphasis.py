@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anabranch.readers.mupdf import PdfSpan
+from anabranch_readers.page_contents import PdfSpan
 
 BOLD, ITALIC = 1 << 4, 1 << 1
 _MOST = 2 / 3  # of the letters; a bold word does not make a bold line

@@ -68,7 +68,7 @@ def _placed(
     at = 0
     for level, title in entries:
         wanted = _letters(title)
-        found = next((i for i in range(at, len(paragraphs)) if _says(paragraphs[i], wanted)), None)
+        found = next((i for i in range(at, len(paragraphs)) if _is_title(paragraphs[i], wanted)), None)
         if found is not None:
             at = found
             titles.add(found)
@@ -76,9 +76,11 @@ def _placed(
     return starts, titles
 
 
-def _says(paragraph: Paragraph, wanted: str) -> bool:
-    said = _letters(paragraph.text) if len(paragraph.text) <= 2 * _LONGEST else ""
-    return bool(said) and (said == wanted or (len(said) >= 4 and wanted.endswith(said)) or said.endswith(wanted))
+def _is_title(paragraph: Paragraph, wanted: str) -> bool:
+    letters = _letters(paragraph.text) if len(paragraph.text) <= 2 * _LONGEST else ""
+    return bool(letters) and (
+        letters == wanted or (len(letters) >= 4 and wanted.endswith(letters)) or letters.endswith(wanted)
+    )
 
 
 def _letters(text: str) -> str:

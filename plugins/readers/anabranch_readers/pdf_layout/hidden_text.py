@@ -11,7 +11,8 @@ from heapq import nlargest
 
 import pymupdf
 
-from anabranch.readers.mupdf import Box, Page, PdfSpan, RawBlock, Shape, images, painted
+from anabranch.readers.mupdf import Box, Page
+from anabranch_readers.page_contents import PdfSpan, RawBlock, Shape, list_images, list_painted
 
 _PAINTED = 1 << 4 | 1 << 5 | 1 << 6  # filled, stroked or used for clipping
 _LEAST_SIZE = 1.0  # points on a page of usual size
@@ -74,8 +75,8 @@ def _unpainted_alone(page: Page, spans: Sequence[PdfSpan]) -> set[int]:
     unpainted = [span for span in spans if not is_painted(span)]
     if not unpainted:
         return set()
-    scans = [image.box for image in images(page)]
-    if len(unpainted) == len(spans) and (scans or any("text" not in kind for kind, _ in painted(page))):
+    scans = [image.box for image in list_images(page)]
+    if len(unpainted) == len(spans) and (scans or any("text" not in kind for kind, _ in list_painted(page))):
         return set()
     return {id(span) for span in unpainted if not any(_is_inside(span["bbox"], scan) for scan in scans)}
 
@@ -84,7 +85,7 @@ def _under_images(page: Page, spans: Sequence[PdfSpan], whole: float) -> set[int
     """Return the spans beneath an opaque image painted later; under a whole scanned page lies its text layer."""
     if not spans or not page.get_images():
         return set()
-    order = painted(page)
+    order = list_painted(page)
     pictures = [(at, box) for at, (kind, box) in enumerate(order) if kind == "fill-image"]
     under = [
         (box, picture)
@@ -93,7 +94,7 @@ def _under_images(page: Page, spans: Sequence[PdfSpan], whole: float) -> set[int
         for later, picture in pictures
         if later > at and _area(picture) < _SCAN * whole and _is_inside(box, picture)
     ]
-    opaque = [image.box for image in images(page) if image.is_opaque] if under else []
+    opaque = [image.box for image in list_images(page) if image.is_opaque] if under else []
     covers = [pair for pair in under if any(_is_same(pair[1], box) for box in opaque)]
     return {id(span) for span in spans if any(all(_is_inside(span["bbox"], box) for box in pair) for pair in covers)}
 

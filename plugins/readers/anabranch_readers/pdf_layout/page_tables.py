@@ -9,9 +9,10 @@ from itertools import pairwise, repeat, takewhile
 from statistics import mean
 
 from anabranch.readers.dehyphenation import join_all
-from anabranch.readers.mupdf import PageWords, PdfWord
+from anabranch.readers.mupdf import PdfWord
 from anabranch.readers.table_blocks import fits, markdown_rows, rows_under
 from anabranch.text.normalization import squeeze
+from anabranch_readers.page_contents import PageWords
 from anabranch_readers.pdf_layout.text_lines import Line, with_whole_numbers
 from anabranch_readers.pdf_layout.text_rows import as_row, rows
 

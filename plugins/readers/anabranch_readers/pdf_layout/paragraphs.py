@@ -9,7 +9,7 @@ from itertools import pairwise, takewhile
 from statistics import median
 
 from anabranch.readers.dehyphenation import join_all
-from anabranch.readers.mupdf import PageWords
+from anabranch_readers.page_contents import PageWords
 from anabranch_readers.pdf_layout.page_tables import PdfTable, continued, texts
 from anabranch_readers.pdf_layout.text_rows import TextRow
 from anabranch_readers.pdf_layout.whitespace_tables import aligned

@@ -7,7 +7,8 @@ from functools import cache, partial
 from itertools import groupby
 
 from anabranch.readers.dehyphenation import vocabulary
-from anabranch.readers.mupdf import PageWords, PdfWord
+from anabranch.readers.mupdf import PdfWord
+from anabranch_readers.page_contents import PageWords
 from anabranch_readers.pdf_layout.columns import regions
 from anabranch_readers.pdf_layout.headers_footers import without_running
 from anabranch_readers.pdf_layout.line_numbers import without_line_numbers

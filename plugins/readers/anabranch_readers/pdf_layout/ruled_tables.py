@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
-from anabranch.readers.mupdf import PageWords
+from anabranch_readers.page_contents import PageWords
 from anabranch_readers.pdf_layout.page_tables import (
     Cells,
     PdfTable,

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.readers.mupdf import Box, Shape
+from anabranch.readers.mupdf import Box
+from anabranch_readers.page_contents import Shape
 
 _THICKEST = 3.5  # points; a thicker bar is a filled area
 _SHORTEST = 5.0  # points; shorter ones are ticks and underlined letters

@@ -14,17 +14,9 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-from anabranch.readers.mupdf import (
-    Page,
-    PdfSpan,
-    PdfWord,
-    RawBlock,
-    images,
-    painted,
-    raw_blocks,
-    words,
-)
+from anabranch.readers.mupdf import Page, PdfWord, words
 from anabranch.text.normalization import clean_counted
+from anabranch_readers.page_contents import PdfSpan, RawBlock, list_images, list_painted, raw_blocks
 from anabranch_readers.pdf_layout.emphasis import BOLD, ITALIC, is_mostly, leading_words
 from anabranch_readers.pdf_layout.hidden_text import hidden_spans, is_painted
 from anabranch_readers.pdf_layout.table_grid import UNRULED, Rulings, rulings
@@ -162,18 +154,18 @@ def _is_gibberish(spans: Sequence[PdfSpan]) -> bool:
 
 def _is_pictured(page: Page, blocks: Sequence[RawBlock], is_written: bool) -> bool:
     """Tell whether a page with nothing to read shows something; letters that are all hidden are not shown."""
-    drawn = (kind for kind, _ in painted(page))
+    drawn = (kind for kind, _ in list_painted(page))
     return any("lines" not in block for block in blocks) or any(not is_written or "text" not in kind for kind in drawn)
 
 
-def _is_scanned(page: Page, lines: Sequence[Line], seen: Sequence[PdfSpan]) -> bool:
+def _is_scanned(page: Page, lines: Sequence[Line], spans: Sequence[PdfSpan]) -> bool:
     """Tell a page whose words are in a picture: it has no text, or no more than a stamp on an image of the page."""
     if not lines:
         return True
-    if sum(len(line.text) for line in lines) > _STAMP or not all(map(is_painted, seen)):  # OCR has left its layer
+    if sum(len(line.text) for line in lines) > _STAMP or not all(map(is_painted, spans)):  # OCR has left its layer
         return False
     whole = page.rect.width * page.rect.height
-    boxes = [image.box for image in images(page)]
+    boxes = [image.box for image in list_images(page)]
     return any((x1 - x0) * (y1 - y0) >= _WHOLE * whole for x0, y0, x1, y1 in boxes)
 
 
@@ -232,11 +224,11 @@ def _pieces(span: PdfSpan, there: WordsByHeight) -> list[PdfSpan]:
 
 
 def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
-    text = _shown("".join(span["text"] for span in spans))
+    text = _clean_text("".join(span["text"] for span in spans))
     if not text:
         return None
     inked = [span for span in spans if span["text"].strip()]
-    lead = _shown(leading_words(spans))
+    lead = _clean_text(leading_words(spans))
     # The longest span decides: the raised mark of a footnote has a size and a baseline of its own.
     main = max(inked, key=lambda span: len(span["text"]))
     size, baseline = main["size"], main["origin"][1]
@@ -253,7 +245,7 @@ def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
     )
 
 
-def _shown(written: str) -> str:
+def _clean_text(written: str) -> str:
     written = _SOFT_HYPHEN.sub("-", written)
     return with_whole_numbers(_LEADER.sub(" … ", " ".join(clean_counted(written)[0].split())))
 

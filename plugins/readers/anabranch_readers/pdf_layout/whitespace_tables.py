@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
-from anabranch.readers.mupdf import PageWords
+from anabranch_readers.page_contents import PageWords
 from anabranch_readers.pdf_layout.page_tables import (
     Cells,
     PdfTable,

@@ -1,9 +1,9 @@
-from anabranch.readers.zip_container import parsed
+from anabranch.readers.inert_xml import parse_xml
 from anabranch_readers.ooxml.drawing_text import DrawingText, diagram_text, shape_texts
 
 
 def body(inner: str) -> object:
-    return parsed(f"<p:txBody xmlns:p='p' xmlns:a='a' xmlns:mc='mc'>{inner}</p:txBody>".encode())
+    return parse_xml(f"<p:txBody xmlns:p='p' xmlns:a='a' xmlns:mc='mc'>{inner}</p:txBody>".encode())
 
 
 def test_paragraphs_are_lines_and_bullets_are_items() -> None:
@@ -38,7 +38,7 @@ def test_tiny_type_is_counted_and_the_fallback_is_not_read_twice() -> None:
 
 def test_boxes_on_a_sheet_and_nodes_of_a_diagram() -> None:
     drawing = "<d xmlns:a='a'><sp><txBody><a:p><a:r><a:t>box</a:t></a:r></a:p></txBody></sp></d>"
-    assert list(shape_texts(parsed(drawing.encode()))) == ["box"]
+    assert list(shape_texts(parse_xml(drawing.encode()))) == ["box"]
     point = "<pt{}><t><a:p><a:r><a:t>{}</a:t></a:r></a:p></t></pt>"
     data = point.format("", "one") + point.format(" type='pres'", "layout") + point.format(" type='node'", "two")
-    assert diagram_text(parsed(f"<dm xmlns:a='a'><ptLst>{data}</ptLst></dm>".encode())) == "- one\n- two"
+    assert diagram_text(parse_xml(f"<dm xmlns:a='a'><ptLst>{data}</ptLst></dm>".encode())) == "- one\n- two"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, to_excel
 
-from anabranch_readers.ooxml.number_formats import Format, format_of, shown
+from anabranch_readers.ooxml.number_formats import Format, format_number, format_of
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_formats(code: str, form: Format) -> None:
     ],
 )
 def test_values(value: str, form: Format, text: str) -> None:
-    assert shown(value, form, WINDOWS_EPOCH) == text
+    assert format_number(value, form, WINDOWS_EPOCH) == text
 
 
 @given(st.dates(datetime.date(1905, 1, 1), datetime.date(2300, 1, 1)), st.sampled_from([WINDOWS_EPOCH, MAC_EPOCH]))
 def test_a_day_comes_back(day: datetime.date, epoch: datetime.datetime) -> None:
-    assert shown(str(to_excel(day, epoch)), "date", epoch) == day.isoformat()
+    assert format_number(str(to_excel(day, epoch)), "date", epoch) == day.isoformat()
 
 
 @given(st.floats() | st.text(max_size=8).map(str), st.sampled_from(["plain", "date", "duration", "percent"]))
 def test_nothing_in_a_cell_is_an_error(value: object, form: Format) -> None:
-    assert isinstance(shown(str(value), form, WINDOWS_EPOCH), str)
+    assert isinstance(format_number(str(value), form, WINDOWS_EPOCH), str)

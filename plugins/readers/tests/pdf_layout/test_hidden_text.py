@@ -3,7 +3,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from anabranch.readers.mupdf import raw_blocks
+from anabranch_readers.page_contents import raw_blocks
 from anabranch_readers.pdf_layout.hidden_text import hidden_spans
 
 

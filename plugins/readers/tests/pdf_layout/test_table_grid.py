@@ -4,7 +4,7 @@ from typing import Any
 
 import pymupdf
 
-from anabranch.readers.mupdf import raw_blocks
+from anabranch_readers.page_contents import raw_blocks
 from anabranch_readers.pdf_layout.table_grid import Ruling, Rulings, grids, origins, rulings
 
 

@@ -1,4 +1,4 @@
-"""Who asks, and what they may do and read: from an API key, a token, or a proxy, as the file in ANABRANCH_AUTH says.
+"""Authenticates people by API key, token or proxy, as the file in ANABRANCH_AUTH says.
 
 ::
 

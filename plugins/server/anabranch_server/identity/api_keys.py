@@ -1,7 +1,7 @@
-"""API keys: made here, shown once, and kept as their SHA-256.
+"""API keys: made here, shown once, and stored as their SHA-256.
 
-A plain hash is enough because a key is 256 random bits: nobody can go through them, as they could through passwords,
-and a slow hash would only make each request cost what an attacker would like it to.
+A plain hash is enough because a key has 256 random bits, which nobody can guess as they could a password. A slow hash
+would only let an attacker make requests expensive.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from anabranch.identity.user import User
 from anabranch_server.identity.auth_file import KeyEntry
 
 PREFIX = "anabranch_"
-"""So that scanners of repositories, and people, know one when they see it."""
+"""Lets people and secret scanners recognise a key."""
 
 
 def new_key() -> str:
@@ -24,18 +24,18 @@ def new_key() -> str:
 
 
 def digest_of_secret(secret: str) -> str:
-    """Return what is kept of a key, or of a proxy's secret: SHA-256, in hexadecimal."""
+    """Return the stored form of a key or of a proxy's secret: its SHA-256 in hexadecimal."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def is_secret(given: str, digest: str) -> bool:
-    """Tell whether a digest is that of a secret, in a time that does not depend on how much of it is right."""
+    """Tell whether a digest is that of a secret, in constant time."""
     return hmac.compare_digest(digest_of_secret(given), digest)
 
 
 def user_of_key(given: str, keys: Sequence[KeyEntry]) -> User | None:
-    """Return whose key it is, None for nobody's."""
-    # Every entry is compared, so that the time does not say at which one it stopped either.
+    """Return the owner of a key, or None."""
+    # Every entry is compared, so that the time does not tell which one matched.
     found = [entry for entry in keys if is_secret(given, entry.sha256)]
     if not found:
         return None

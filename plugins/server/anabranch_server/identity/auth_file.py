@@ -1,6 +1,6 @@
-"""The file in ANABRANCH_AUTH: who may use a server, by keys, by tokens, or by what a proxy says.
+"""The file in ANABRANCH_AUTH: who may use a server, by keys, by tokens, or through a proxy.
 
-It is read strictly: an unknown field, a field given twice, or no way in at all is an error, and never means "anybody".
+It is read strictly: an unknown field, a duplicate field, or an empty file is an error, and never means "anybody".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anabranch.identity.user import AccessTags, ShortText, Tenant, User, UserRol
 HINT = "See docs/server.md on several people; `anabranch key new` writes the lines of a key."
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-# Symmetric ones are no choice: with HS256 the issuer's public key would sign tokens (RFC 8725, section 2.1).
+# No symmetric ones: with HS256 the issuer's public key would sign tokens (RFC 8725, section 2.1).
 Algorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"
 ]  # fmt: skip
@@ -30,7 +30,7 @@ ASK: Roles = frozenset({"ask"})
 
 
 def is_open_to_others(address: str) -> bool:
-    """Tell whether others on the way can read and change what goes to an address: plain http beyond this machine."""
+    """Tell whether an address uses plain http beyond this machine, which others can read and change."""
     parts = urlsplit(address)
     return parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost")
 
@@ -40,7 +40,7 @@ class _Section(BaseModel):
 
 
 class KeyEntry(_Section):
-    """One API key: the SHA-256 of it, and whose it is."""
+    """One API key: its SHA-256, and its owner."""
 
     identity: ShortText
     sha256: Digest
@@ -50,7 +50,7 @@ class KeyEntry(_Section):
 
 
 class ClaimNames(_Section):
-    """Which claims of a token say what; a dot leads into a claim that is an object (`realm_access.roles`)."""
+    """Names of a token's claims; a dot leads into a claim that is an object (`realm_access.roles`)."""
 
     identity: ShortText = "sub"
     tenant: ShortText | None = None
@@ -62,8 +62,8 @@ class LoginSettings(_Section):
     """Signing in on the page, by the issuer's authorization code flow with PKCE; a public client, without a secret.
 
     Attributes:
-        client_id: What the issuer knows the page by.
-        scope: What the page asks for, with blanks between.
+        client_id: The page's id at the issuer.
+        scope: The scopes that the page requests, separated by spaces.
     """
 
     client_id: ShortText
@@ -74,13 +74,13 @@ class TokenSettings(_Section):
     """Tokens (JWT) of one issuer.
 
     Attributes:
-        issuer: What `iss` has to be.
-        audience: What `aud` has to be or to hold.
+        issuer: Required value of `iss`.
+        audience: Value that `aud` has to be or to hold.
         jwks: The issuer's public keys: an https address, or a file beside this one.
-        algorithms: Those that a signature may have.
-        claims: What says who it is. Without `roles` whoever has a token may ask; without `access` they have no tags.
+        algorithms: Accepted signature algorithms.
+        claims: Names of the claims. Without `roles` all users may only ask; without `access` they have no tags.
         leeway: Seconds by which clocks may differ.
-        login: How people sign in on the page; without it they bring a token, or a key.
+        login: How people sign in on the page; without it they bring a token or a key.
     """
 
     issuer: ShortText
@@ -93,13 +93,13 @@ class TokenSettings(_Section):
 
     @field_validator("jwks")
     @classmethod
-    def _not_on_the_way(cls, jwks: str) -> str:
+    def _uses_https(cls, jwks: str) -> str:
         if is_open_to_others(jwks):
-            raise ValueError("over http whoever is on the way can give keys of their own: use https, or a file")
+            raise ValueError("over plain http others could replace the keys: use https, or a file")
         return jwks
 
     @model_validator(mode="after")
-    def _can_be_asked(self) -> Self:
+    def _has_https_issuer(self) -> Self:
         is_address = urlsplit(self.issuer).scheme in ("https", "http")
         if self.login is not None and (not is_address or is_open_to_others(self.issuer)):
             raise ValueError("for `login`, the issuer has to be an https address")
@@ -107,10 +107,10 @@ class TokenSettings(_Section):
 
 
 class ProxySettings(_Section):
-    """A proxy that has authenticated the caller, and says so in headers that it takes from nobody else.
+    """A proxy that authenticates callers and names them in headers, which it must not accept from outside.
 
     Attributes:
-        identity: Header with the name; `tenant`, `access` and `roles` likewise, where there are such.
+        identity: Header with the name; `tenant`, `access` and `roles` likewise, if set.
         addresses: Networks that the proxy connects from.
         secret_header: Header in which the proxy sends a secret.
         secret_sha256: The SHA-256 of that secret.
@@ -136,14 +136,14 @@ class ProxySettings(_Section):
 
 
 class PersonLimits(_Section):
-    """What one person may use of `anabranch serve`; None for as much as they like. A day is one of UTC.
+    """What one person may use of `anabranch serve`; None means no limit. Days are in UTC.
 
     Attributes:
-        per_minute: Questions, ingests, uploads, new threads and edits that they begin in a minute of the clock.
+        per_minute: Questions, ingests, uploads, new threads and edits that they begin in a clock minute.
         questions_a_day: Runs of the graph `answer`.
-        tokens_a_day: Tokens of models, sent and written; counted when a run ends, so that the last one may exceed it.
+        tokens_a_day: Prompt and output tokens; counted when a run ends, so the last run may exceed the limit.
         upload_mb_a_day: Megabytes (2^20 bytes) of files that they send.
-        threads: Threads that they have.
+        threads: Number of their threads.
         kept_mb: Megabytes of their threads, and of their runs of the last hour.
     """
 
@@ -151,25 +151,25 @@ class PersonLimits(_Section):
     questions_a_day: Bound | None = None
     tokens_a_day: Bound | None = None
     upload_mb_a_day: Bound | None = None
-    # Also where nobody is named, and where nothing is said of limits: a disk has an end.
+    # These two have defaults even without an ANABRANCH_AUTH file, because a disk can fill up.
     threads: Bound | None = 10_000
     kept_mb: Bound | None = 5_000
 
 
 class LimitSettings(PersonLimits):
-    """The limits of everybody, and under `people`, by name, those in which somebody differs."""
+    """Everybody's limits, and under `people` the exceptions by name."""
 
     people: Mapping[ShortText, PersonLimits] = {}
 
     def of(self, user: User) -> PersonLimits:
-        """Return the limits of one person; somebody of a tenant is named `tenant/name`."""
+        """Return the limits of one person; people of a tenant are named `tenant/name`."""
         name = user.identity if user.tenant is None else f"{user.tenant}/{user.identity}"
         own = self.people.get(name, PersonLimits())
         return PersonLimits(**{**self.model_dump(exclude={"people"}), **own.model_dump(exclude_unset=True)})
 
 
 class AuthFile(_Section):
-    """Every way in that the file names, at least one, and what those who come in may use."""
+    """The file's contents: at least one way to authenticate, and the limits of people."""
 
     keys: tuple[KeyEntry, ...] = ()
     jwt: TokenSettings | None = None
@@ -181,10 +181,10 @@ class AuthFile(_Section):
         if not self.keys and self.jwt is None and self.proxy is None:
             raise ValueError("it names nobody: give keys, jwt or proxy")
         if len({key.sha256 for key in self.keys}) != len(self.keys):
-            raise ValueError("one key stands for two people")
+            raise ValueError("two people have the same key")
         known = {key.identity if key.tenant is None else f"{key.tenant}/{key.identity}" for key in self.keys}
         others = set(self.limits.people if self.limits is not None else ()) - known
-        # Whom an issuer or a proxy will name cannot be known here.
+        # An issuer or a proxy may name people that are not known here.
         if others and self.jwt is None and self.proxy is None:
             raise ValueError(f"limits.people names {min(others)!r}, who has no key")
         return self
@@ -194,19 +194,19 @@ def read_auth_file(path: Path) -> AuthFile:
     """Return what the file says.
 
     Raises:
-        SettingsError: It cannot be read, or does not say it rightly. Values are not repeated: they may be secrets.
+        SettingsError: The file cannot be read or is invalid. Its values are not repeated: they may be secrets.
     """
     try:
-        # Not safe_load: of a field that is given twice it would keep the last.
+        # `safe_load` would silently keep the last of two equal fields.
         found = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506  # a SafeLoader
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        told = getattr(error, "strerror", None) or getattr(error, "problem", None) or "it is no YAML"
-        raise SettingsError(f"The file of ANABRANCH_AUTH, {path}, cannot be read: {told}.", hint=HINT) from error
+        reason = getattr(error, "strerror", None) or getattr(error, "problem", None) or "it is not YAML"
+        raise SettingsError(f"The file of ANABRANCH_AUTH, {path}, cannot be read: {reason}.", hint=HINT) from error
     try:
         return AuthFile.model_validate({} if found is None else found)
     except ValidationError as error:
-        told = "; ".join(_problem(item["loc"], item["msg"]) for item in error.errors(include_input=False)[:5])
-        raise SettingsError(f"The file of ANABRANCH_AUTH, {path}, cannot be used: {told}.", hint=HINT) from error
+        reason = "; ".join(_problem(item["loc"], item["msg"]) for item in error.errors(include_input=False)[:5])
+        raise SettingsError(f"The file of ANABRANCH_AUTH, {path}, cannot be used: {reason}.", hint=HINT) from error
 
 
 def _problem(place: tuple[int | str, ...], message: str) -> str:

@@ -1,4 +1,4 @@
-"""From the headers of a request to the user who sent it, by the ways in that the operator's file names."""
+"""Finds the user who sent a request from its headers, as the operator's file says."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from anabranch_server.identity.authorization_code import AuthorizationCode
 from anabranch_server.identity.tokens_of_issuer import TokenVerifier, known_roles
 
 RawHeaders = Iterable[tuple[str | bytes, str | bytes]]
-"""Pairs of text, or of ASGI's bytes, and no mapping: that would hide that a header came twice."""
+"""Pairs of text or of ASGI's bytes; a mapping would hide a duplicate header."""
 
 
 class Authenticators:
-    """Every way in that one file names; `sign_in` is None where people do not sign in on the page."""
+    """All ways to authenticate that a file names; `sign_in` is None where the page has no sign-in."""
 
     def __init__(self, file: AuthFile, folder: Path) -> None:
-        """Take the file and the folder that its own paths count from.
+        """Take the file, and the folder that its paths are relative to.
 
         Raises:
-            MissingExtraError: It names tokens, and what reads them is not installed.
+            MissingExtraError: The file names tokens, and PyJWT is not installed.
         """
         self._keys = file.keys
         self._proxy = file.proxy
@@ -41,84 +41,84 @@ class Authenticators:
     async def identify(self, headers: RawHeaders, client_address: str | None = None) -> User:
         """Return who sent a request; see `identity_of`."""
         found = _Headers(headers)
-        # What a proxy says of a person counts for more than a token that it passes on, and is refused rather than
-        # passed over where it is not the proxy's.
+        # The proxy's headers take precedence over a token that it passes on. If others sent them, the request is
+        # refused instead of falling back to the token.
         if self._proxy is not None and found.one(self._proxy.identity) is not None:
             return _user_of_proxy(found, client_address, self._proxy)
         given = _credential(found)
         if given is None:
-            msg = "Nobody is authenticated: the request has no key and no token."
+            msg = "Authentication required: the request has no API key or token."
             raise NotAuthenticatedError(msg, hint="Send it in the header 'Authorization: Bearer ...'.")
         if user := user_of_key(given, self._keys):
             return user
-        # Three parts with dots between them are how a token looks; a key of ours has no dot.
+        # A token has three parts separated by dots; our keys have no dot.
         if self._tokens is not None and given.count(".") == 2:
             return await self._tokens.user_of(given)
-        raise NotAuthenticatedError("The key is not known.", hint="Ask the operator of this server for one.")
+        raise NotAuthenticatedError("The API key is unknown.", hint="Ask the operator of this server for one.")
 
 
 def limits_of(user: User) -> PersonLimits:
-    """Return what somebody may use, by the file in ANABRANCH_AUTH.
+    """Return somebody's limits, by the file in ANABRANCH_AUTH.
 
     Raises:
-        SettingsError: As `load_authenticators`.
+        SettingsError: As in `load_authenticators`.
     """
     found = load_authenticators().limits
     return found.of(user) if found is not None else PersonLimits()
 
 
 def refuse_limits() -> None:
-    """Refuse a file that names limits: this process counts nothing, and a limit that nobody holds is worse than none.
+    """Refuse a file with limits, because this process does not enforce any.
 
     Raises:
-        SettingsError: It names some; or as `load_authenticators`.
+        SettingsError: The file sets limits; or as in `load_authenticators`.
     """
     if load_authenticators().limits is not None:
-        msg = "The file of ANABRANCH_AUTH names limits, which `anabranch serve` holds, and this server does not."
-        raise SettingsError(msg, hint="Give this server a file without `limits`, or start `anabranch serve`.")
+        msg = "The file of ANABRANCH_AUTH sets limits, which only `anabranch serve` enforces."
+        raise SettingsError(msg, hint="Give this server a file without `limits`, or use `anabranch serve`.")
 
 
 async def identity_of(headers: RawHeaders, client_address: str | None = None) -> User:
     """Return who sent a request, by the file in ANABRANCH_AUTH.
 
     Args:
-        headers: Of the request, as pairs: `request.headers.raw`, or the `items()` of a mapping.
+        headers: The request's headers as pairs: `request.headers.raw`, or the `items()` of a mapping.
         client_address: The IP address at the other end of the connection, for a proxy that is known by it.
 
     Raises:
-        NotAuthenticatedError: Nobody, or somebody in a way that cannot be believed: a server answers 401.
-        OperationError: The keys of an issuer of tokens cannot be fetched: 503.
-        SettingsError: The file cannot be used, or there is none.
+        NotAuthenticatedError: The credentials are missing or invalid; a server answers 401.
+        OperationError: A token issuer's keys cannot be fetched; a server answers 503.
+        SettingsError: The file is missing or invalid.
     """
     return await load_authenticators().identify(headers, client_address)
 
 
 def load_authenticators() -> Authenticators:
-    """Return the ways in that the file in ANABRANCH_AUTH names; it is read once per process.
+    """Return the authenticators of the file in ANABRANCH_AUTH, which is read once per process.
 
     Raises:
-        SettingsError: It cannot be read, is wrong, is empty, or is not named at all.
-        MissingExtraError: It names tokens, and what reads them is not installed.
+        SettingsError: The file is not named, cannot be read, or is invalid.
+        MissingExtraError: The file names tokens, and PyJWT is not installed.
     """
     path = operator().auth
     if not path or not path.strip():
         raise SettingsError("ANABRANCH_AUTH names no file, so nobody can be authenticated.", hint=HINT)
-    return _loaded(path)
+    return _load(path)
 
 
 @lru_cache(maxsize=4)
-def _loaded(path: str) -> Authenticators:
+def _load(path: str) -> Authenticators:
     file = Path(path).absolute()
     return Authenticators(read_auth_file(file), file.parent)
 
 
 class _Headers:
-    """Headers by their names in small letters."""
+    """Headers by lower-case name."""
 
     def __init__(self, headers: RawHeaders) -> None:
         self._found: dict[str, list[str]] = {}
         for name, value in headers:
-            # Latin-1 is what HTTP servers read headers as; it knows every byte.
+            # HTTP servers decode headers as Latin-1, which accepts every byte.
             key = name.decode("latin-1") if isinstance(name, bytes) else name
             text = value.decode("latin-1") if isinstance(value, bytes) else value
             self._found.setdefault(key.lower(), []).append(text)
@@ -127,7 +127,7 @@ class _Headers:
         """Return a header.
 
         Raises:
-            NotAuthenticatedError: It is there twice: one may be the caller's and one the proxy's.
+            NotAuthenticatedError: The header came twice: one may be the caller's and one the proxy's.
         """
         values = self._found.get(name.lower(), [])
         if len(values) > 1:
@@ -138,19 +138,19 @@ class _Headers:
 def _credential(headers: _Headers) -> str | None:
     """Return the key or the token of a request; LangGraph's SDK sends its `api_key` as `x-api-key`."""
     scheme, _, given = (headers.one("authorization") or "").partition(" ")
-    # Any other scheme is for somebody in between, such as a proxy that asks for a password.
+    # Any other scheme is for a proxy in between.
     return (given.strip() if scheme.lower() == "bearer" else headers.one("x-api-key")) or None
 
 
 def _user_of_proxy(headers: _Headers, client_address: str | None, proxy: ProxySettings) -> User:
-    """Return whom a proxy names, if it is the proxy that says so: every proof that the file asks for has to hold."""
+    """Return the user whom the proxy names; every proof of the proxy that the file requires has to hold."""
     if proxy.addresses and not _is_within(client_address, proxy):
         raise NotAuthenticatedError("The request does not come from the proxy.", hint="Go through the proxy.")
     if proxy.secret_header is not None and proxy.secret_sha256 is not None:
         given = headers.one(proxy.secret_header)
         if given is None or not is_secret(given, proxy.secret_sha256):
             raise NotAuthenticatedError("The request does not come from the proxy.", hint="Go through the proxy.")
-    access, roles = _listed(headers, proxy.access), _listed(headers, proxy.roles)
+    access, roles = _split_header(headers, proxy.access), _split_header(headers, proxy.roles)
     try:
         return User(
             identity=headers.one(proxy.identity) or "",
@@ -159,7 +159,7 @@ def _user_of_proxy(headers: _Headers, client_address: str | None, proxy: ProxySe
             roles=ASK if proxy.roles is None else known_roles(roles),
         )
     except ValidationError as error:
-        msg = "The headers of the proxy do not say who asks, in the way that this server expects."
+        msg = "The proxy's headers do not name a valid user."
         raise NotAuthenticatedError(msg, hint="Ask the operator of this server.") from error
 
 
@@ -173,7 +173,7 @@ def _is_within(client_address: str | None, proxy: ProxySettings) -> bool:
     return any(address in network for network in proxy.addresses)
 
 
-def _listed(headers: _Headers, name: str | None) -> list[str]:
-    """Return the words of a header, written with commas between them."""
+def _split_header(headers: _Headers, name: str | None) -> list[str]:
+    """Return the items of a comma-separated header."""
     given = headers.one(name) if name is not None else None
     return [word.strip() for word in (given or "").split(",") if word.strip()]

@@ -1,4 +1,4 @@
-"""Requests to an issuer of tokens, whose replies are bounded: an issuer is trusted to name people, not with memory."""
+"""Requests to a token issuer; the size of replies is limited."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ MAX_BYTES = 1_000_000
 TIMEOUT = 10.0
 
 
-async def fetched(method: str, address: str, form: Mapping[str, str] | None = None) -> tuple[int, bytes]:
+async def fetch(method: str, address: str, form: Mapping[str, str] | None = None) -> tuple[int, bytes]:
     """Return the status and the body of a reply.
 
     Args:
-        method: Of HTTP.
-        address: Where to.
-        form: What is sent, as a form.
+        method: The HTTP method.
+        address: The URL.
+        form: Fields of a form to send.
 
     Raises:
-        httpx.HTTPError: There is none.
-        ValueError: It is too large.
+        httpx.HTTPError: There is no reply.
+        ValueError: The reply is too large.
     """
     content = b""
     async with (
@@ -30,5 +30,5 @@ async def fetched(method: str, address: str, form: Mapping[str, str] | None = No
         async for part in reply.aiter_bytes():
             content += part
             if len(content) > MAX_BYTES:
-                raise ValueError("more than a megabyte")
+                raise ValueError("the reply has more than a megabyte")
         return reply.status_code, content

@@ -1,4 +1,4 @@
-"""Tokens (JWT, RFC 7519) of an issuer: the signature, for whom and until when, and what their claims say."""
+"""Verifies an issuer's tokens (JWT, RFC 7519): signature, audience, expiry and claims."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HINT = "Get a new token."
 
 
 class TokenVerifier:
-    """Says whose token it is."""
+    """Verifies tokens of one issuer."""
 
     def __init__(self, settings: TokenSettings, folder: Path, *, keys: SigningKeys | None = None) -> None:
         """Take the issuer; its keys are fetched with the first token.
@@ -39,10 +39,10 @@ class TokenVerifier:
         self._keys = keys or SigningKeys(settings.jwks, folder)
 
     async def user_of(self, token: str) -> User:
-        """Return whose token it is.
+        """Return the user of a token.
 
         Raises:
-            NotAuthenticatedError: It is not to be believed, or does not say who it is for.
+            NotAuthenticatedError: The token is invalid, or its claims do not name a valid user.
             OperationError: The issuer's keys cannot be fetched.
         """
         import jwt
@@ -64,9 +64,9 @@ class TokenVerifier:
         return self._user(claims)
 
     async def _key_of(self, token: str) -> jwt.PyJWK:
-        """Return the key that the token names, for the algorithm that it names, if both are allowed and fit.
+        """Return the token's key, once its algorithm was found to be allowed.
 
-        The algorithm is tied to the kind of key here: with one that is not the key's, PyJWK refuses (RFC 8725, 3.1).
+        PyJWK refuses an algorithm that does not fit the kind of key (RFC 8725, 3.1).
         """
         import jwt
 
@@ -76,7 +76,7 @@ class TokenVerifier:
             raise jwt.InvalidAlgorithmError("its algorithm is not allowed")
         found = await self._keys.find(header.get("kid"))
         if found is None or found.get("alg", algorithm) != algorithm:
-            raise jwt.InvalidKeyError("no such key for it")
+            raise jwt.InvalidKeyError("the issuer has no such key")
         return jwt.PyJWK(found, algorithm=algorithm)
 
     def _user(self, claims: Mapping[str, Any]) -> User:
@@ -89,12 +89,12 @@ class TokenVerifier:
                 roles=ASK if names.roles is None else known_roles(_words(claim(claims, names.roles))),
             )
         except (ValidationError, TypeError) as error:
-            msg = "The token is refused: its claims do not say who it is for, in the way that this server expects."
+            msg = "The token is refused: its claims do not name a valid user."
             raise NotAuthenticatedError(msg, hint="Ask the operator of this server.") from error
 
 
 def claim(claims: Mapping[str, Any], name: str | None) -> Any:  # noqa: ANN401  # whatever an issuer writes
-    """Return a claim by its name, or else by a path of names with dots between them; None where there is none."""
+    """Return a claim by its name, or by a dotted path; None where there is none."""
     if name is None or name in claims:
         return claims.get(name or "")
     found: Any = claims
@@ -104,16 +104,16 @@ def claim(claims: Mapping[str, Any], name: str | None) -> Any:  # noqa: ANN401  
 
 
 def known_roles(names: Iterable[str]) -> frozenset[UserRole]:
-    """Return those that are roles here: issuers list the roles of other programs as well."""
+    """Return the roles that exist here; issuers also list those of other programs."""
     given = set(names)
     return frozenset(role for role in ROLES if role in given)
 
 
 def _words(value: Any) -> list[str]:  # noqa: ANN401  # whatever an issuer writes
-    """Return a list of names; a text is one name, because split at its blanks `not hr` would be `hr` as well.
+    """Return a list of names; a text is one name, because splitting `not hr` at spaces would yield `hr`.
 
     Raises:
-        TypeError: It is neither.
+        TypeError: The value is neither a list of texts nor a text.
     """
     if value is None:
         return []
@@ -125,17 +125,17 @@ def _words(value: Any) -> list[str]:  # noqa: ANN401  # whatever an issuer write
 
 
 def _reason(error: jwt.PyJWTError) -> str:
-    """Say in a few words what is wrong, without the words of the token or of a key."""
+    """Describe an error without repeating the token or a key."""
     import jwt
 
     reasons: dict[type[jwt.PyJWTError], str] = {
         jwt.ExpiredSignatureError: "it has expired",
         jwt.ImmatureSignatureError: "it is not valid yet",
         jwt.InvalidAudienceError: "it is for another audience",
-        jwt.InvalidIssuerError: "it is of another issuer",
+        jwt.InvalidIssuerError: "another issuer issued it",
         jwt.InvalidAlgorithmError: "its algorithm is not allowed",
-        jwt.InvalidKeyError: "the issuer has no such key for it",
+        jwt.InvalidKeyError: "the issuer has no such key",
         jwt.InvalidSignatureError: "its signature is wrong",
         jwt.MissingRequiredClaimError: "a claim is missing: exp, iss or aud",
     }
-    return next((said for kind, said in reasons.items() if isinstance(error, kind)), "it cannot be read")
+    return next((reason for kind, reason in reasons.items() if isinstance(error, kind)), "it cannot be read")

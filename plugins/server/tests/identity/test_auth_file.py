@@ -35,7 +35,7 @@ WRONG = {
     f"keys: [{{identity: alice, sha256: {SHA}, roles: [king]}}]": "keys.0.roles",
     f"keys: [{{identity: alice, sha256: {SHA}, tenant: ../other}}]": "keys.0.tenant",
     f"keys: [{{identity: alice, sha256: {SHA}, tenant: Acme}}]": "keys.0.tenant",
-    f"keys: [{{identity: alice, sha256: {SHA}}}, {{identity: bob, sha256: {SHA}}}]": "one key stands for two",
+    f"keys: [{{identity: alice, sha256: {SHA}}}, {{identity: bob, sha256: {SHA}}}]": "two people have the same key",
     f"keys: [{{identity: alice, sha256: {SHA}, access: [hr], access: []}}]": "'access' is given twice",
     f"keys: [{{identity: alice, sha256: {SHA}}}]\nkeys: []": "'keys' is given twice",
     "? [keys]\n: []": "cannot be",

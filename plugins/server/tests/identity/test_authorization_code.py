@@ -78,7 +78,7 @@ async def test_another_issuer_and_one_that_is_away_are_not_asked(
 ) -> None:
     issuer.named = "https://elsewhere.example"
     sign_in, _ = sign_in_at(issuer)
-    with pytest.raises(OperationError, match="where one signs in"):
+    with pytest.raises(OperationError, match="sign-in address cannot be fetched"):
         await sign_in.endpoints()
     issuer.named = ""
     with pytest.raises(OperationError):  # not asked again at once
@@ -87,5 +87,5 @@ async def test_another_issuer_and_one_that_is_away_are_not_asked(
     assert (await sign_in.endpoints()).token == f"{issuer.url}/token"
     issuer.url = "http://127.0.0.1:9"
     away, _ = sign_in_at(issuer)
-    with pytest.raises(OperationError, match="where one signs in"):
+    with pytest.raises(OperationError, match="sign-in address cannot be fetched"):
         await away.endpoints()

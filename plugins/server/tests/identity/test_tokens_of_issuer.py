@@ -114,12 +114,12 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "unknown key": (lambda: token(kid="new"), "no such key"),
     "no key named": (lambda: token(RSA, alg="RS256", kid=None), "no such key"),
     "a critical header that nobody knows": (lambda: token(more={"crit": ["x"], "x": 1}), "cannot be read"),
-    "nobody": (lambda: token(sub=None), "do not say who"),
-    "empty name": (lambda: token(sub=""), "do not say who"),
-    "tenant that is a path": (lambda: token(org="../other"), "do not say who"),
-    "tags that are no list": (lambda: token(groups={"hr": True}), "do not say who"),
-    "tags that are numbers": (lambda: token(groups=[1]), "do not say who"),
-    "too many tags": (lambda: token(groups=[str(n) for n in range(101)]), "do not say who"),
+    "nobody": (lambda: token(sub=None), "do not name a valid user"),
+    "empty name": (lambda: token(sub=""), "do not name a valid user"),
+    "tenant that is a path": (lambda: token(org="../other"), "do not name a valid user"),
+    "tags that are no list": (lambda: token(groups={"hr": True}), "do not name a valid user"),
+    "tags that are numbers": (lambda: token(groups=[1]), "do not name a valid user"),
+    "too many tags": (lambda: token(groups=[str(n) for n in range(101)]), "do not name a valid user"),
     "no token": (lambda: "a.b.c", "cannot be read"),
 }
 

@@ -1,13 +1,12 @@
-"""Fetch a page of the web that a person asked for, and nothing that the page would like to reach.
+"""Fetch web pages, but nothing in the local network that a page refers to.
 
-An address names a host, the host has IP addresses, and only the public ones count (`ssrf_guard`). They are looked up
-once, all checked, and the socket is opened to one of exactly these (`transport`): a name that means something else a
-moment later changes nothing. A redirect starts again from the beginning (`fetcher`). A crawl (`crawler`) asks for each
-page in this way.
+The host of an address is looked up once, and all its IP addresses must be public (`ssrf_guard`). The socket is opened
+to one of exactly these (`transport`), so that a name that changes later has no effect. A redirect starts again from the
+beginning (`fetcher`). A crawl (`crawler`) fetches each page in this way.
 """
 
 from anabranch_sources.web.crawler import Crawler
 from anabranch_sources.web.fetcher import Fetcher, FetchLimits
-from anabranch_sources.web.ssrf_guard import parsed
+from anabranch_sources.web.ssrf_guard import parse_address
 
-__all__ = ["Crawler", "FetchLimits", "Fetcher", "parsed"]
+__all__ = ["Crawler", "FetchLimits", "Fetcher", "parse_address"]

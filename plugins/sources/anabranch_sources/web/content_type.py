@@ -1,4 +1,4 @@
-"""What a response holds: the extension that its reader goes by, and the characters in it."""
+"""The content type of a response: the extension for its reader, and its encoding."""
 
 from __future__ import annotations
 
@@ -48,38 +48,37 @@ EXTENSIONS: dict[str, str] = {
 
 _SAYS_LITTLE = frozenset({"", "text/plain", "application/octet-stream", "binary/octet-stream"})
 _CHARSETS = re.compile(r"utf-(16|32)|iso8859-|cp\d|koi8-|mac-|big5|gb|euc_|shift_|iso2022_|hz|tis-|johab")
-"""Python's names of the encodings that pages are in; its other codecs are no encodings of pages, or slow."""
+"""Python's names of the encodings of pages; its other codecs are not used by pages, or are slow."""
 _LATIN = frozenset({"iso8859-1", "ascii"})
 _PIECE = 1 << 16
 
 
 def extension_of(content_type: str, url: httpx.URL) -> str:
-    """Return the extension for a media type; where the type says little, that of the address.
+    """Return the extension for a media type; if the type is generic, that of the address.
 
     Raises:
-        ReadingError: `unsupported` where no reader goes by it.
+        ReadingError: `unsupported` if no reader takes it.
     """
     kind = _kind(content_type)
     named = PurePosixPath(unquote(url.path)).suffix.lower()
     found = EXTENSIONS.get(kind, "")
-    # Servers call Markdown, logs and CSV plain text; the ending in the address knows better.
+    # Servers send Markdown, logs and CSV as plain text; the extension in the address is more exact.
     if kind in _SAYS_LITTLE and named and named in READERS:
         found = named
     if not found:
-        said = repr(kind[:100]) if kind else "nothing"
-        msg = f"The server calls it {said}, which is not of a kind that can be read."
-        raise ReadingError(msg, reason="unsupported", hint="Save the page to a file of its kind and ingest that.")
+        msg = f"The server sent the content type {kind[:100]!r}, which cannot be read."
+        raise ReadingError(msg, reason="unsupported", hint="Save the page to a file and ingest that.")
     return found
 
 
-def recoded(path: Path, content_type: str) -> Path:
-    """Return a file in UTF-8 with its mark where the server named another encoding, else the file as it is.
+def recode(path: Path, content_type: str) -> Path:
+    """Convert a file to UTF-8 with a byte order mark if the server named another encoding, and return it.
 
-    A reader sees only the file, and what the server says of the encoding goes before what the page says of itself. A
-    server that is wrong about it is not believed: valid UTF-8, and bytes that do not fit, stay as they are.
+    A reader sees only the file, but the server's encoding goes before the page's own. If the server is wrong, because
+    the file is valid UTF-8 or does not fit the encoding, the file stays as it is.
     """
     name = _charset(content_type)
-    # A byte order mark is part of the page and certain; a header is often the default of a server.
+    # A byte order mark is certain; a header is often only the server's default.
     if not name or _has_mark(path) or (not name.startswith("utf") and _is_utf8(path)):
         return path
     other = path.with_name(f"{path.stem}.utf8{path.suffix}")
@@ -98,7 +97,7 @@ def _has_mark(path: Path) -> bool:
 
 
 def _is_utf8(path: Path) -> bool:
-    """Tell whether a file is UTF-8 and not only ASCII, which other encodings are written in."""
+    """Tell whether a file is UTF-8 and not only ASCII, which fits other encodings as well."""
     is_ascii = True
     try:
         with path.open(encoding="utf-8", newline="") as file:

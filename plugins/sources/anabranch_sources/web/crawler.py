@@ -1,4 +1,4 @@
-"""The pages of one site, breadth first: one request at a time, within what its robots.txt allows."""
+"""Crawl one site, breadth first, one request at a time, as its robots.txt allows."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from anabranch_sources.web.fetcher import ElsewhereError, FetchedPage, Fetcher
 from anabranch_sources.web.page_links import PageLinks, links_of
 from anabranch_sources.web.robots_txt import Robots, robots_of
 from anabranch_sources.web.sitemap import listed_pages
-from anabranch_sources.web.ssrf_guard import parsed
+from anabranch_sources.web.ssrf_guard import parse_address
 
 HTML = frozenset({".html", ".xhtml"})
 
 
 class Crawler:
-    """Goes through one site."""
+    """Crawls one site."""
 
     def __init__(self, fetcher: Fetcher, limits: CrawlLimits, *, sleep: Callable[[float], None] = time.sleep) -> None:
-        """Take who fetches, how far to go, and how to wait."""
+        """Take the fetcher, the limits, and the function that waits."""
         self._fetcher = fetcher
         self._limits = limits
         self._sleep = sleep
 
     def pages(self, start: str, folder: Path) -> Iterator[FoundFile | Failure]:
-        """Yield the pages of the site, the first one first, and a failure for each that cannot be had.
+        """Yield the pages of the site, the first one first, and a failure for each that cannot be fetched.
 
-        A page belongs to the site if it has the host of the first page, where that ended after redirects, and lies in
-        its folder: a crawl of `https://example.org/docs/` stays below `/docs/`.
+        A page belongs to the site if it has the host of the first page, after redirects, and lies in its folder: a
+        crawl of `https://example.org/docs/` stays below `/docs/`.
 
         Args:
             start: Address of the first page.
-            folder: Where the files go, each in a folder of its own.
+            folder: The folder for files, each in its own subfolder.
         """
         try:
-            first = _fetched(self._fetcher, start, folder)
+            first = _fetch(self._fetcher, start, folder)
         except ReadingError as error:
             yield Failure(start, error.reason, str(error))
             return
-        # What anybody can write leads into nobody's own network, whatever its name means a moment later.
+        # Links on a public page must not lead into the local network, whatever a name resolves to later.
         fetcher = self._fetcher.public_only() if first.is_public else self._fetcher
         robots = robots_of(first.address, fetcher)
         if not robots.allow(first.address):
@@ -65,7 +65,7 @@ class Crawler:
 
 
 class _Site:
-    """What is known of one site: the addresses to fetch, and those that were."""
+    """The state of a crawl: the addresses to fetch, and those that are known."""
 
     def __init__(
         self,
@@ -87,18 +87,18 @@ class _Site:
         self._seen = {start, first.address}
 
     def pages(self, folder: Path) -> Iterator[FoundFile | Failure]:
-        yield from self._taken(self._first, self._start, 0)
+        yield from self._take(self._first, self._start, 0)
         sitemaps = [*self._robots.sitemaps] or [str(httpx.URL(self._first.address).join("/sitemap.xml"))]
-        # As many as could be fetched at most: a site may list a million pages.
+        # Limited, because a site may list a million pages.
         self._note(islice(listed_pages(sitemaps, self._fetcher), 100 * self._limits.pages), 1)
         count = 1
         while self._due and count < self._limits.pages:
             address, depth = self._due.popleft()
             self._sleep(self._robots.pause(self._limits.pause))
             try:
-                page = _fetched(self._fetcher, address, folder, self._is_here)
+                page = _fetch(self._fetcher, address, folder, self._is_here)
             except ElsewhereError:
-                continue  # a link that leads out of the site by a detour
+                continue  # a link that redirects out of the site
             except ReadingError as error:
                 count += 1
                 yield Failure(address, error.reason, str(error))
@@ -108,15 +108,13 @@ class _Site:
                 _forget(page)  # the same page under another address
                 continue
             self._seen.add(page.address)
-            yield from self._taken(page, page.address, depth)
+            yield from self._take(page, page.address, depth)
         if self._due:
-            msg = (
-                f"{count} pages were fetched, and {len(self._due)} more addresses are known: --crawl-pages takes more."
-            )
+            msg = f"{count} pages were fetched, {len(self._due)} more are known; raise --crawl-pages to fetch more."
             yield Failure(f"{self._start} (further pages)", "limit", msg)
 
-    def _taken(self, page: FetchedPage, address: str, depth: int) -> Iterator[FoundFile]:
-        # Before the page is handed on: whoever reads it deletes it.
+    def _take(self, page: FetchedPage, address: str, depth: int) -> Iterator[FoundFile]:
+        # Read before the page is yielded, because the consumer deletes it.
         links = links_of(page.path, page.address) if page.path.suffix in HTML else PageLinks()
         self._note(links.addresses, depth + 1)
         if links.is_indexed:
@@ -134,34 +132,34 @@ class _Site:
 
     def _is_here(self, address: str) -> bool:
         try:
-            url = parsed(address)
+            url = parse_address(address)
         except UserError:
             return False
         origin, _ = _place(str(url))
         return origin == self._origin and url.path.startswith(self._top) and self._robots.allow(str(url))
 
 
-def _fetched(fetcher: Fetcher, address: str, folder: Path, within: Callable[[str], bool] | None = None) -> FetchedPage:
+def _fetch(fetcher: Fetcher, address: str, folder: Path, within: Callable[[str], bool] | None = None) -> FetchedPage:
     own = Path(tempfile.mkdtemp(dir=folder))
     try:
         return fetcher.page(address, own, within=within)
     except ReadingError:
-        # With what came before it failed: a crawl of pages that are all too large would fill the disk.
+        # Partial files are removed: a crawl of pages that are too large would fill the disk.
         shutil.rmtree(own, ignore_errors=True)
         raise
 
 
 def _place(address: str) -> tuple[tuple[str, str, int | None], str]:
-    """Return scheme, host and port of an address, and the folder that it lies in."""
+    """Return scheme, host and port of an address, and its folder."""
     url = httpx.URL(address)
     return (url.scheme, url.host, url.port), url.path[: url.path.rindex("/") + 1]
 
 
 def _may_be_read(address: str) -> bool:
-    """Tell whether text is to be had at an address, as far as its ending says; one that says nothing may have some."""
+    """Tell by its extension whether an address may have text; without an extension it may."""
     ending = PurePosixPath(unquote(httpx.URL(address).path)).suffix.lower()
     kind = mimetypes.guess_type(f"a{ending}")[0]
-    # A picture could be read by OCR, but those that pages show are seldom of text.
+    # OCR could read pictures, but those on pages seldom contain text.
     is_picture = kind is not None and kind.startswith("image/")
     return kind is None or (not is_picture and (ending in READERS or kind in EXTENSIONS))
 

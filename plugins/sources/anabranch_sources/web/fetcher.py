@@ -1,4 +1,4 @@
-"""Bring one page of the web into a file: each redirect checked like the first address, everything bounded."""
+"""Fetch one web page into a file: each redirect is checked like the first address, and everything is limited."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import httpcore
 import httpx
 
 from anabranch.errors import ReadingError, UserError
-from anabranch.ingestion.archives.decompression import unpacked
+from anabranch.ingestion.archives.decompression import open_unpacked
 from anabranch.ingestion.safe_open import safe_stem
-from anabranch_sources.web.content_type import extension_of, recoded
-from anabranch_sources.web.ssrf_guard import Resolver, parsed, permitted, system_addresses
-from anabranch_sources.web.transport import Deadline, Pinned, asked
+from anabranch_sources.web.content_type import extension_of, recode
+from anabranch_sources.web.ssrf_guard import Resolver, parse_address, permitted_addresses, system_addresses
+from anabranch_sources.web.transport import Deadline, Pinned, send_request
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PIECE = 1 << 16
@@ -26,13 +26,13 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What one page may cost.
+    """Limits of one page.
 
     Attributes:
-        size: Bytes, of what the server sends and of what that unpacks to.
-        seconds: For everything, redirects and unpacking included; looking the name up is bounded by the system.
-        idle: Seconds without a byte.
-        redirects: How often the server may point elsewhere.
+        size: Most bytes, packed and unpacked.
+        seconds: Total time, with redirects and unpacking; the system limits the name lookup.
+        idle: Most seconds without a byte.
+        redirects: Most redirects.
     """
 
     size: int = 100_000_000
@@ -43,13 +43,13 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A page that was brought.
+    """A fetched page.
 
     Attributes:
-        path: The file that it is in.
-        address: Where it was found, after all redirects.
-        is_public: Whether everybody can reach it, and not only one's own network.
-        deadline: When all that the page costs has to be over.
+        path: Its file.
+        address: Its address after all redirects.
+        is_public: Whether its address is on the public internet.
+        deadline: The deadline for everything that concerns the page.
     """
 
     path: Path
@@ -59,24 +59,24 @@ class FetchedPage:
 
 
 class StatusError(ReadingError):
-    """The server answered, and with no page."""
+    """The server answered without a page."""
 
     def __init__(self, status: int) -> None:
-        """Keep the status of HTTP."""
+        """Take the HTTP status."""
         super().__init__(f"The server answered {status}.", reason="unreachable")
         self.status = status
 
 
 class ElsewhereError(ReadingError):
-    """The page leads to where whoever asked for it does not want to go."""
+    """The page redirects to an address that the caller excluded."""
 
     def __init__(self, address: str) -> None:
-        """Name where it leads."""
-        super().__init__(f"It leads to {address!r}.", reason="refused")
+        """Take the address."""
+        super().__init__(f"It redirects to {address!r}.", reason="refused")
 
 
 class Fetcher:
-    """Fetches pages by one set of rules."""
+    """Fetches pages under one set of rules."""
 
     def __init__(
         self,
@@ -89,10 +89,10 @@ class Fetcher:
         """Take the rules.
 
         Args:
-            private: Whether addresses of one's own network are permitted. Even then a page outside leads to none.
-            limits: What one page may cost.
-            resolve: Looks names up.
-            network: Opens sockets, to addresses only.
+            private: Whether addresses of the local network are allowed, except as redirects of public pages.
+            limits: Limits of one page.
+            resolve: Looks up names.
+            network: Opens sockets to IP addresses.
         """
         self._private = private
         self._limits = limits or FetchLimits()
@@ -100,10 +100,10 @@ class Fetcher:
         self._network = network or httpcore.SyncBackend()
 
     def fetch(self, address: str, folder: Path) -> Path:
-        """Write what is at an address into a folder, as a file whose extension says what it is; return the file.
+        """Fetch an address into a folder, as a file with the extension of its type; return the file.
 
         Raises:
-            UserError: The address is not one of the web (see `parsed`).
+            UserError: It is not a web address (see `parse_address`).
             ReadingError: `refused` (not a public address, or a redirect that leads to none), `unreachable` (no such
                 name, no connection, too slow, an error of the server), `too_large`, `broken` (it breaks off),
                 `unsupported` (a kind of file that no reader knows), `empty`.
@@ -113,77 +113,81 @@ class Fetcher:
     def page(
         self, address: str, folder: Path, *, within: Callable[[str], bool] | None = None, extension: str = ""
     ) -> FetchedPage:
-        """Fetch a page as `fetch` does, and tell where it was found.
+        """Fetch a page as `fetch` does, and return its final address, too.
 
         Args:
-            address: Of the page.
-            folder: Where its file goes.
-            within: Whether a redirect to an address is followed; None for all that may be followed.
-            extension: Of the file, whatever the server calls it; empty for one that a reader knows.
+            address: Address of the page.
+            folder: Folder for its file.
+            within: Tells whether to follow a redirect to an address; None for all.
+            extension: Extension of the file, whatever its type; empty for that of its type.
 
         Raises:
             UserError: See `fetch`.
             ReadingError: See `fetch`; `StatusError` with the answer of the server, `ElsewhereError` for `within`.
         """
         deadline = Deadline(self._limits.seconds)
-        url, private = parsed(address), self._private
+        url, private = parse_address(address), self._private
         for _ in range(self._limits.redirects + 1):
-            addresses, reach = permitted(url.raw_host.decode("ascii"), self._resolve, private=private)
+            addresses, reach = permitted_addresses(url.raw_host.decode("ascii"), self._resolve, private=private)
             pinned = Pinned(addresses, deadline, self._network)
-            with _explained(url, deadline, self._limits.idle), asked(url, pinned, idle=self._limits.idle) as response:
+            with (
+                _translate_errors(url, deadline, self._limits.idle),
+                send_request(url, pinned, idle=self._limits.idle) as response,
+            ):
                 target = _location(response)
                 if target is None:
-                    path = self._kept(response, url, folder, extension, deadline)
+                    path = self._save(response, url, folder, extension, deadline)
                     return FetchedPage(path, str(url), reach == "public", deadline)
-            # A page that anybody can write must not lead into the network of whoever fetches it, also where private
-            # addresses are allowed.
-            url, private = _next(url, target), private and reach == "private"
+            # A public page must not redirect into the local network, even if private addresses are allowed.
+            url, private = _follow_redirect(url, target), private and reach == "private"
             if within is not None and not within(str(url)):
                 raise ElsewhereError(str(url))
-        msg = f"{address!r} leads on more than {self._limits.redirects} times."
-        raise ReadingError(msg, reason="refused", hint="Open it in a browser and give the address where it ends.")
+        msg = f"{address!r} redirects more than {self._limits.redirects} times."
+        raise ReadingError(msg, reason="refused", hint="Open it in a browser and use the final address.")
 
     def public_only(self) -> Fetcher:
-        """Return one with the same rules that goes to no private address."""
+        """Return a fetcher with the same rules but without private addresses."""
         return Fetcher(limits=self._limits, resolve=self._resolve, network=self._network)
 
-    def _kept(
+    def _save(
         self, response: httpcore.Response, url: httpx.URL, folder: Path, extension: str, deadline: Deadline
     ) -> Path:
         kind = _header(response, b"content-type")
         stem = PurePosixPath(unquote(url.path)).stem or url.raw_host.decode("ascii")
         path = folder / f"{safe_stem(stem, 'page')}{extension or extension_of(kind, url)}"
         with path.open("xb") as file:
-            for piece in _counted(_sent(response, str(url), self._limits.size), str(url), self._limits.size):
+            for piece in _limit_size(_receive(response, str(url), self._limits.size), str(url), self._limits.size):
                 file.write(piece)
         _unpack(path, _header(response, b"content-encoding"), str(url), self._limits.size, deadline)
         if path.stat().st_size == 0:
             raise ReadingError(f"{str(url)!r} has no content.", reason="empty")
-        return recoded(path, kind)
+        return recode(path, kind)
 
 
-def _next(url: httpx.URL, location: str) -> httpx.URL:
+def _follow_redirect(url: httpx.URL, location: str) -> httpx.URL:
     try:
-        found = parsed(str(url.join(location)))
+        found = parse_address(str(url.join(location)))
     except (httpx.InvalidURL, UserError, ValueError) as error:
-        said = error.message if isinstance(error, UserError) else str(error)
-        raise ReadingError(f"{str(url)!r} leads to where it may not: {said}", reason="refused") from error
+        why = error.message if isinstance(error, UserError) else str(error)
+        raise ReadingError(
+            f"{str(url)!r} redirects to an address that is not allowed: {why}", reason="refused"
+        ) from error
     if url.scheme == "https" and found.scheme != "https":
-        msg = f"{str(url)!r} leads from https to http, where everybody on the way can change it."
+        msg = f"{str(url)!r} redirects from https to http, which anybody on the network can change."
         raise ReadingError(msg, reason="refused")
     return found
 
 
 @contextmanager
-def _explained(url: httpx.URL, deadline: Deadline, idle: float) -> Iterator[None]:
-    """Turn what httpcore raises into an error that says what happened."""
+def _translate_errors(url: httpx.URL, deadline: Deadline, idle: float) -> Iterator[None]:
+    """Turn errors of httpcore into a ReadingError."""
     try:
         yield
     except httpcore.TimeoutException as error:
         why = f"took longer than {deadline.seconds:g} s" if deadline.is_over else f"was silent for {idle:g} s"
         raise ReadingError(f"{str(url)!r} {why}.", reason="unreachable") from error
     except httpcore.RemoteProtocolError as error:
-        raise ReadingError(f"{str(url)!r} breaks off, or is no HTTP: {error}.", reason="broken") from error
+        raise ReadingError(f"{str(url)!r} is cut off, or is not HTTP: {error}.", reason="broken") from error
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise ReadingError(f"{str(url)!r} cannot be reached: {error}.", reason="unreachable") from error
 
@@ -194,7 +198,7 @@ def _header(response: httpcore.Response, name: bytes) -> str:
 
 
 def _location(response: httpcore.Response) -> str | None:
-    """Return where a response leads on to; None for one that holds a page.
+    """Return the target of a redirect; None for a page.
 
     Raises:
         StatusError: The server has no page there.
@@ -207,20 +211,20 @@ def _location(response: httpcore.Response) -> str | None:
     return None
 
 
-def _sent(response: httpcore.Response, url: str, most: int) -> Iterable[bytes]:
+def _receive(response: httpcore.Response, url: str, most: int) -> Iterable[bytes]:
     """Return the bytes of the page as they come.
 
     Raises:
-        ReadingError: `too_large`, where the server says so before it sends a byte.
+        ReadingError: `too_large` if the declared length is.
     """
-    # Before the first byte: a film is refused at once and not after a hundred megabytes.
-    said = _header(response, b"content-length")
-    if said.isdecimal() and said.isascii() and int(said) > most:
+    # Checked first, to refuse a film at once and not after a hundred megabytes.
+    length = _header(response, b"content-length")
+    if length.isdecimal() and length.isascii() and int(length) > most:
         raise _too_large(url, most)
     return response.iter_stream()
 
 
-def _counted(pieces: Iterable[bytes], url: str, most: int) -> Iterator[bytes]:
+def _limit_size(pieces: Iterable[bytes], url: str, most: int) -> Iterator[bytes]:
     size = 0
     for piece in pieces:
         size += len(piece)
@@ -234,10 +238,10 @@ def _too_large(url: str, most: int) -> ReadingError:
 
 
 def _unpack(path: Path, encoding: str, url: str, most: int, deadline: Deadline) -> None:
-    """Put what a page holds in the place of the page as it was sent, if its server has packed it.
+    """Unpack the file of a page in place, if the server compressed it.
 
     Raises:
-        ReadingError: `unsupported` for an encoding that was not asked for, `broken` for damaged or truncated data,
+        ReadingError: `unsupported` for an encoding that was not requested, `broken` for damaged or truncated data,
             `too_large` for more than `most` bytes.
         httpcore.ReadTimeout: The time is up.
     """
@@ -245,15 +249,15 @@ def _unpack(path: Path, encoding: str, url: str, most: int, deadline: Deadline) 
     if name in ("", "identity"):
         return
     if name not in ("gzip", "x-gzip"):
-        msg = f"The server packed the page as {encoding[:50]!r}, which was not asked for."
+        msg = f"The server compressed the page with {encoding[:50]!r}, which was not requested."
         raise ReadingError(msg, reason="unsupported")
     packed = path.rename(path.with_name(f"{path.name}.gz"))
     try:
-        # Piece by piece and counted again: a few kilobytes can unpack to any number of bytes.
-        with unpacked(packed, "gz", deadline.check) as inside, path.open("xb") as file:
-            for piece in _counted(iter(lambda: inside.read(_PIECE), b""), url, most):
+        # The size is limited again, because a few kilobytes can unpack to any number of bytes.
+        with open_unpacked(packed, "gz", deadline.check) as inside, path.open("xb") as file:
+            for piece in _limit_size(iter(lambda: inside.read(_PIECE), b""), url, most):
                 file.write(piece)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ReadingError(f"The page is not packed as its server says: {error}.", reason="broken") from error
+        raise ReadingError(f"The page is not compressed as its server says: {error}.", reason="broken") from error
     finally:
         packed.unlink()

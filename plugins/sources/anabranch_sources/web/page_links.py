@@ -1,4 +1,4 @@
-"""Where a page leads: its links, and what it says programs may do with it."""
+"""The links of a page, and what its robots tag allows."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import httpx
 from lxml import etree, html  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import UserError
-from anabranch_sources.web.ssrf_guard import parsed
+from anabranch_sources.web.ssrf_guard import parse_address
 
 MOST_BYTES = 5_000_000
-"""What of a page is searched for links."""
+"""Bytes of a page that are searched for links."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageLinks:
-    """What a page says to a program that follows links.
+    """The links of a page and its permission.
 
     Attributes:
-        addresses: Where its links lead, in their order, each once, without the part behind `#`.
-        is_indexed: Whether it may be taken in (`<meta name="robots" content="noindex">` says no).
+        addresses: The targets of its links, in order, each once, without fragments.
+        is_indexed: Whether it may be ingested (`<meta name="robots" content="noindex">` says no).
     """
 
     addresses: tuple[str, ...] = ()
@@ -36,26 +36,26 @@ def links_of(path: Path, address: str) -> PageLinks:
         root = html.document_fromstring(data, parser=html.HTMLParser(no_network=True))
     except (etree.ParserError, etree.XMLSyntaxError):  # it has no element at all
         return PageLinks()
-    said = {
+    rules = {
         word.strip().lower()
         for meta in root.iter("meta")
         if (meta.get("name") or "").lower() in {"robots", "anabranch"}
         for word in (meta.get("content") or "").split(",")
     }
-    found = () if said & {"nofollow", "none"} else tuple(dict.fromkeys(_targets(root, address)))
-    return PageLinks(found, not said & {"noindex", "none"})
+    found = () if rules & {"nofollow", "none"} else tuple(dict.fromkeys(_targets(root, address)))
+    return PageLinks(found, not rules & {"noindex", "none"})
 
 
 def _targets(root: html.HtmlElement, address: str) -> list[str]:
     base = next((str(element.get("href")) for element in root.iter("base") if element.get("href")), "")
-    place = _joined(address, base) or address
-    targets = (_joined(place, str(link.get("href"))) for link in root.iter("a", "area") if link.get("href"))
+    place = _resolve_link(address, base) or address
+    targets = (_resolve_link(place, str(link.get("href"))) for link in root.iter("a", "area") if link.get("href"))
     return [target for target in targets if target]
 
 
-def _joined(place: str, target: str) -> str:
-    """Return a link as a whole address in its normal form; empty where it is none of the web."""
+def _resolve_link(place: str, target: str) -> str:
+    """Return a link as a complete address in normal form; empty if it is not a web address."""
     try:
-        return str(parsed(str(httpx.URL(place).join(target.strip()))))
+        return str(parse_address(str(httpx.URL(place).join(target.strip()))))
     except (httpx.InvalidURL, UserError, ValueError):
         return ""

@@ -1,4 +1,4 @@
-"""What a site allows programs to fetch: its robots.txt (RFC 9309)."""
+"""The rules of a site's robots.txt (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from anabranch_sources.web.fetcher import Fetcher, StatusError
 from anabranch_sources.web.transport import AGENT
 
 MOST_BYTES = 500 << 10
-"""What of a robots.txt is read; RFC 9309 asks for at least that (section 2.5)."""
+"""Bytes of a robots.txt that are read, the least that RFC 9309 requires (section 2.5)."""
 LONGEST_PAUSE = 30.0
-"""Seconds that a site may ask to wait between two pages; one that asks for more is asked so often."""
+"""Most seconds between two pages, even if a site asks for more."""
 
 
 class Robots:
     """The rules of one site."""
 
     def __init__(self, rules: Protego | None) -> None:
-        """Take the rules; None where the site cannot say what it allows, which forbids everything."""
+        """Take the rules; None if they cannot be read, which forbids everything."""
         self._rules = rules
 
     def allow(self, address: str) -> bool:
@@ -31,7 +31,7 @@ class Robots:
         return self._rules is not None and self._rules.can_fetch(address, AGENT)
 
     def pause(self, least: float) -> float:
-        """Return the seconds between two requests: what the site asks for, and `least` otherwise."""
+        """Return the seconds between two requests, at least `least`."""
         asked = self._rules.crawl_delay(AGENT) if self._rules else None
         return min(max(least, asked or 0.0), LONGEST_PAUSE)
 
@@ -48,7 +48,7 @@ def robots_of(address: str, fetcher: Fetcher) -> Robots:
         try:
             path = fetcher.page(place, Path(folder), extension=".txt").path
         except StatusError as error:
-            # RFC 9309, section 2.3.1: no such file allows everything, a server that is ill nothing.
+            # RFC 9309, section 2.3.1: a missing file allows everything, an error of the server nothing.
             return Robots(Protego.parse("") if 400 <= error.status < 500 else None)
         except ReadingError as error:
             return Robots(Protego.parse("") if error.reason == "empty" else None)

@@ -1,4 +1,4 @@
-"""The pages that a site lists of itself: the sitemaps protocol, https://www.sitemaps.org/protocol.html."""
+"""The pages in a site's own list: the sitemaps protocol, https://www.sitemaps.org/protocol.html."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import httpcore
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError, UserError
-from anabranch.ingestion.archives.decompression import unpacked
-from anabranch.readers.zip_container import local, parsed
+from anabranch.ingestion.archives.decompression import open_unpacked
+from anabranch.readers.inert_xml import local_name, parse_xml
 from anabranch_sources.web.fetcher import FetchedPage, Fetcher
 
 MOST_FILES = 50
-"""Sitemaps of one site that are read; an index may name 50,000."""
+"""Most sitemaps of a site that are read; an index may name 50,000."""
 MOST_BYTES = 50 << 20
-"""Of one sitemap when it is unpacked; the protocol allows no more."""
+"""Most bytes of an unpacked sitemap; the protocol allows no more."""
 
 
 def listed_pages(sitemaps: Sequence[str], fetcher: Fetcher) -> Iterator[str]:
-    """Yield the addresses in sitemaps, and in those that an index names; one that cannot be read has none."""
+    """Yield the addresses in sitemaps and in those of an index; unreadable sitemaps are skipped."""
     due, seen = deque(sitemaps), set(sitemaps)
     for _ in range(MOST_FILES):
         if not due:
@@ -41,7 +41,7 @@ def _entries(address: str, fetcher: Fetcher) -> list[tuple[bool, str]]:
     with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
         try:
             return _locations(_content(fetcher.page(address, Path(folder), extension=".xml")))
-        # A list of pages is a help and not what was asked for: without it, the links are followed.
+        # A sitemap is optional: without it, only links are followed.
         except (ReadingError, UserError, OSError, EOFError, zlib.error, etree.XMLSyntaxError, httpcore.ReadTimeout):
             return []
 
@@ -49,12 +49,12 @@ def _entries(address: str, fetcher: Fetcher) -> list[tuple[bool, str]]:
 def _content(page: FetchedPage) -> bytes:
     with page.path.open("rb") as sent:
         packing = "gz" if sent.read(2) == b"\x1f\x8b" else ""
-    # Within the time of the page: its packing is the site's own, and not what `Fetcher` unpacks.
-    with unpacked(page.path, packing, page.deadline.check) as file:
+    # Within the deadline of the page; the file itself is packed, which `Fetcher` does not unpack.
+    with open_unpacked(page.path, packing, page.deadline.check) as file:
         return file.read(MOST_BYTES)
 
 
 def _locations(data: bytes) -> list[tuple[bool, str]]:
-    root = parsed(data)
-    is_index = local(root) == "sitemapindex"
+    root = parse_xml(data)
+    is_index = local_name(root) == "sitemapindex"
     return [(is_index, (place.text or "").strip()) for place in root.iterfind("{*}*/{*}loc")]

@@ -1,8 +1,8 @@
-"""Whom a page may be asked of: the guard against server-side request forgery (SSRF, OWASP A10:2021).
+"""The guard against server-side request forgery (SSRF, OWASP A10:2021).
 
-An address is taken apart once and in its one plain spelling, its host is looked up once, and all IP addresses that come
-back have to be public. The tables are those of the IANA special-purpose address registries (RFC 6890 and later), kept
-here and not taken from `ipaddress.is_global`, whose answers differ between patch releases of Python.
+An address is parsed once, in one plain spelling; its host is looked up once, and all IP addresses must be public. The
+tables are those of the IANA special-purpose address registries (RFC 6890 and later), kept here and not taken from
+`ipaddress.is_global`, whose answers differ between patch releases of Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Resolver = Callable[[str], Sequence[str]]
 """Returns the IP addresses of a host, or raises OSError."""
 
 AddressReach = Literal["public", "private", "forbidden"]
-"""`private` may be somebody's intranet; `forbidden` is what no document comes from, such as cloud metadata."""
+"""`private` may be an intranet; `forbidden` never has documents, such as cloud metadata."""
 
 _NAT64 = ip_network("64:ff9b::/96")
 _GLOBAL_V6 = ip_network("2000::/3")
@@ -70,8 +70,8 @@ _NAME = re.compile(r"(?=.{1,253}\Z)(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,6
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-def parsed(text: str) -> httpx.URL:
-    """Return a web address in its one normal form: host in ASCII and lower case, no dot at its end, no fragment.
+def parse_address(text: str) -> httpx.URL:
+    """Return a web address in normal form: host in ASCII and lower case, no dot at its end, no fragment.
 
     Raises:
         UserError: It is not http or https, holds a user name or a password, or its host is not plainly a name or an IP
@@ -79,20 +79,20 @@ def parsed(text: str) -> httpx.URL:
             resolvers disagree on what they mean.
     """
     if len(text) > MOST_CHARACTERS or _UNSEEN.search(text):
-        raise _bad(text, "is too long, or holds blanks, backslashes or control characters")
+        raise _address_error(text, "is too long, or holds blanks, backslashes or control characters")
     try:
         url = httpx.URL(text).copy_with(fragment=None)
         host = url.raw_host.decode("ascii").removesuffix(".")
         port = url.port if url.port is not None else 80
     except (httpx.InvalidURL, ValueError) as error:  # idna's errors are ValueErrors
-        raise _bad(text, "cannot be taken apart") from error
+        raise _address_error(text, "cannot be parsed") from error
     if url.scheme not in ("http", "https"):
-        raise _bad(text, "is neither http nor https")
-    # An empty user name leaves nothing behind but its @.
+        raise _address_error(text, "is neither http nor https")
+    # An empty user name leaves only its @.
     if url.userinfo or re.match(r"[^/?#]*//[^/?#]*@", text):
-        raise _bad(text, "holds a user name or a password")
+        raise _address_error(text, "holds a user name or a password")
     if not 0 < port < 65536 or not _is_plain(host):
-        raise _bad(text, "has no plain host and port")
+        raise _address_error(text, "has no valid host and port")
     return url.copy_with(host=host)
 
 
@@ -114,9 +114,9 @@ def _parses(host: str, kind: type[IPv4Address] | type[IPv6Address]) -> bool:
     return True
 
 
-def _bad(text: str, why: str) -> UserError:
+def _address_error(text: str, why: str) -> UserError:
     shown = text if len(text) <= 200 else f"{text[:200]}..."
-    # A password in it would end up in logs.
+    # A password must not end up in logs.
     shown = re.sub(r"(?<=//)[^/?#]*@", "***@", shown)
     return UserError(f"The address {shown!r} {why}.", hint="Give one as a browser shows it: https://example.org/page.")
 
@@ -131,15 +131,15 @@ def system_addresses(host: str) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def permitted(host: str, resolve: Resolver, *, private: bool) -> tuple[list[str], AddressReach]:
-    """Return the addresses of a host and how far they reach, once every one of them is permitted.
+def permitted_addresses(host: str, resolve: Resolver, *, private: bool) -> tuple[list[str], AddressReach]:
+    """Return the addresses of a host and their reach, if all of them are permitted.
 
-    All of them count: a name with a public and a private address is how a page gets a caller to reach inside.
+    A name with a public and a private address could lead into the local network.
 
     Args:
         host: A name, or an IP address.
-        resolve: Asked once; what it says is what will be connected to, whatever the name means a moment later.
-        private: Whether addresses of one's own network are permitted, too.
+        resolve: Called once; the connection goes to these addresses, whatever the name means later.
+        private: Whether addresses of the local network are permitted, too.
 
     Raises:
         ReadingError: `refused` for an address that is not permitted, `unreachable` where there is none.
@@ -160,7 +160,7 @@ def permitted(host: str, resolve: Resolver, *, private: bool) -> tuple[list[str]
 
 
 def reach(address: str) -> AddressReach:
-    """Tell how far an address, as `getaddrinfo` writes it, is from everybody.
+    """Return the reach of an IP address as `getaddrinfo` writes it.
 
     An IPv4 address inside an IPv6 one is forbidden (IPv4-mapped, 6to4, Teredo), except behind the well-known prefix of
     NAT64 (RFC 6052), the only way to IPv4 in some networks, where the address inside decides.

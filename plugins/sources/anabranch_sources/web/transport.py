@@ -17,11 +17,11 @@ import httpcore
 import httpx
 
 AGENT = "anabranch"
-"""What servers are told who asks, and what the rules of a site for us are found by."""
+"""The name of this program in requests, and in the rules of robots.txt."""
 
 
 class Deadline:
-    """The moment at which everything has to be over."""
+    """The time at which a fetch must be finished."""
 
     def __init__(self, seconds: float) -> None:
         """Count from now."""
@@ -34,7 +34,7 @@ class Deadline:
         return time.monotonic() >= self._end
 
     def check(self) -> None:
-        """Go on while there is time.
+        """Check that there is time left.
 
         Raises:
             httpcore.ReadTimeout: The time is up.
@@ -72,13 +72,11 @@ class Pinned(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Connect to the first address that answers; `host` is only for the messages."""
         failure: Exception = httpcore.ConnectError(f"{host!r} has no address.")
-        # In the order of the resolver; the addresses were checked, and the name is not looked up a second time, when it
-        # may mean another machine (DNS rebinding).
+        # The checked addresses are used; a second lookup could return others (DNS rebinding).
         for address in self._addresses:
             wait = self._deadline.bounded(timeout)
             try:
-                # A deadline for all, given to each step: a server that sends a byte a second keeps within every
-                # timeout.
+                # Each step gets the total deadline, because a server that sends a byte a second meets every timeout.
                 stream = self._network.connect_tcp(address, port, wait, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
@@ -114,11 +112,11 @@ class _Timed(httpcore.NetworkStream):
 
 
 @contextmanager
-def asked(url: httpx.URL, backend: httpcore.NetworkBackend, *, idle: float) -> Iterator[httpcore.Response]:
+def send_request(url: httpx.URL, backend: httpcore.NetworkBackend, *, idle: float) -> Iterator[httpcore.Response]:
     """Send a GET request and yield the response, its body still to be read.
 
     Args:
-        url: From `ssrf_guard.parsed`.
+        url: From `ssrf_guard.parse_address`.
         backend: Opens the socket.
         idle: Seconds that one step (connecting, one read) may take.
 
@@ -130,21 +128,21 @@ def asked(url: httpx.URL, backend: httpcore.NetworkBackend, *, idle: float) -> I
         "Host": url.netloc.decode("ascii"),
         "User-Agent": AGENT,
         "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/*;q=0.5",
-        # What every server knows. Deflate comes in two forms that look alike, br and zstd need other libraries.
+        # Every server supports gzip. Deflate has two similar forms, br and zstd need other libraries.
         "Accept-Encoding": "gzip",
         "Connection": "close",
     }
     timeout = dict.fromkeys(("connect", "read", "write", "pool"), idle)
     with (
-        httpcore.ConnectionPool(ssl_context=_trusted(), network_backend=backend, max_connections=1) as pool,
+        httpcore.ConnectionPool(ssl_context=_tls_context(), network_backend=backend, max_connections=1) as pool,
         pool.stream("GET", target, headers=headers, extensions={"timeout": timeout}) as response,
     ):
         yield response
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
-    """Trust the usual authorities and those of this machine, which an intranet has of its own."""
+def _tls_context() -> ssl.SSLContext:
+    """Return a context that trusts the usual authorities and those of this machine, as for an intranet."""
     context = httpx.create_ssl_context(trust_env=False)
     context.load_default_certs()
     return context

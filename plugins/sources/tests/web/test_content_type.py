@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch_sources.web.content_type import extension_of, recoded
+from anabranch_sources.web.content_type import extension_of, recode
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_other_kinds_are_not_read(kind: str, path: str) -> None:
 
 def stored(path: Path, data: bytes, kind: str) -> bytes:
     path.write_bytes(data)
-    return recoded(path, kind).read_bytes()
+    return recode(path, kind).read_bytes()
 
 
 TEXT = "Größe und Übermut"

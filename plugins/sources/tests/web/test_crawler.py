@@ -233,7 +233,7 @@ def test_what_is_over_the_limit_is_said(tmp_path: Path) -> None:
     assert crawl.found == ["/docs/", "/docs/1", "/docs/2", "/docs/3"]
     (failure,) = crawl.failures.values()
     assert failure.reason == "limit"
-    assert "4 pages were fetched, and 6 more addresses are known" in failure.message
+    assert "4 pages were fetched, 6 more are known" in failure.message
 
 
 def test_pictures_and_archives_are_not_fetched_and_dead_links_are_reported(tmp_path: Path) -> None:

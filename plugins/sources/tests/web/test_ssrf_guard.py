@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import ReadingError, UserError
-from anabranch_sources.web.ssrf_guard import parsed, permitted, reach, system_addresses
+from anabranch_sources.web.ssrf_guard import parse_address, permitted_addresses, reach, system_addresses
 from plugins.sources.tests.web.site import PUBLIC
 
 GOOD = {
@@ -96,35 +96,35 @@ BAD = [
 def test_an_address_has_one_normal_form(text: str, expected: str | None) -> None:
     if expected is None:
         with pytest.raises(UserError):
-            parsed(text)
+            parse_address(text)
     else:
-        assert str(parsed(text)) == expected
-        assert parsed(str(parsed(text))) == parsed(text)
+        assert str(parse_address(text)) == expected
+        assert parse_address(str(parse_address(text))) == parse_address(text)
 
 
 @pytest.mark.parametrize("text", BAD)
 def test_everything_else_is_refused(text: str) -> None:
     with pytest.raises(UserError) as caught:
-        parsed(text)
+        parse_address(text)
     assert caught.value.hint
 
 
 def test_a_password_is_not_repeated() -> None:
     with pytest.raises(UserError) as caught:
-        parsed("https://ann:hunter2@example.org/")
+        parse_address("https://ann:hunter2@example.org/")
     assert "hunter2" not in str(caught.value)
     assert "ann" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["http://127。0。0。1/", "http://127.0.0.1./"])
 def test_look_alikes_of_an_address_are_that_address_or_refused(text: str) -> None:
-    assert parsed(text).host == "127.0.0.1"
+    assert parse_address(text).host == "127.0.0.1"
 
 
 @given(st.text(max_size=60).map(lambda text: f"http://{text}"))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:
-        url = parsed(text)
+        url = parse_address(text)
     except UserError:
         return
     host = url.raw_host.decode("ascii")
@@ -151,31 +151,31 @@ BAD_ANSWERS: list[list[str]] = [
 @pytest.mark.parametrize("addresses", BAD_ANSWERS, ids=lambda addresses: " ".join(addresses))
 def test_every_address_of_a_name_has_to_be_public(addresses: Sequence[str]) -> None:
     with pytest.raises(ReadingError) as caught:
-        permitted("example.org", lambda _: addresses, private=False)
+        permitted_addresses("example.org", lambda _: addresses, private=False)
     assert caught.value.reason == "refused"
 
 
 def test_public_addresses_come_back_in_order() -> None:
     addresses = ["2606:4700:4700::1111", PUBLIC]
-    assert permitted("example.org", lambda _: addresses, private=False) == (addresses, "public")
+    assert permitted_addresses("example.org", lambda _: addresses, private=False) == (addresses, "public")
 
 
 def test_private_ones_are_permitted_when_asked_for_and_remembered() -> None:
-    assert permitted("intranet", lambda _: ["10.0.0.7"], private=True) == (["10.0.0.7"], "private")
-    assert permitted("mixed", lambda _: [PUBLIC, "10.0.0.7"], private=True)[1] == "private"
+    assert permitted_addresses("intranet", lambda _: ["10.0.0.7"], private=True) == (["10.0.0.7"], "private")
+    assert permitted_addresses("mixed", lambda _: [PUBLIC, "10.0.0.7"], private=True)[1] == "private"
 
 
 @pytest.mark.parametrize("address", ["169.254.169.254", "0.0.0.0", "fd00:ec2::254", "fe80::1", "224.0.0.1"])
 def test_metadata_is_never_permitted(address: str) -> None:
     with pytest.raises(ReadingError) as caught:
-        permitted("metadata", lambda _: [address], private=True)
+        permitted_addresses("metadata", lambda _: [address], private=True)
     assert caught.value.reason == "refused"
     assert not caught.value.hint
 
 
 def test_the_hint_names_the_option_only_where_it_helps() -> None:
     with pytest.raises(ReadingError, match="--allow-private-urls"):
-        permitted("intranet", lambda _: ["10.0.0.7"], private=False)
+        permitted_addresses("intranet", lambda _: ["10.0.0.7"], private=False)
 
 
 def _unknown(host: str) -> list[str]:
@@ -185,7 +185,7 @@ def _unknown(host: str) -> list[str]:
 @pytest.mark.parametrize("resolve", [_unknown, lambda _: [], lambda _: ["not an address"]])
 def test_a_name_without_an_address_is_unreachable(resolve: object) -> None:
     with pytest.raises(ReadingError) as caught:
-        permitted("gone.example", resolve, private=False)  # type: ignore[arg-type]
+        permitted_addresses("gone.example", resolve, private=False)  # type: ignore[arg-type]
     assert caught.value.reason == "unreachable"
 
 

@@ -58,9 +58,9 @@ def internet(pem: Path) -> Iterator[Internet]:
 def trusted(pem: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The machine trusts that certificate, as it would that of a company."""
     monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-    connecting._trusted.cache_clear()
+    connecting._tls_context.cache_clear()
     yield
-    connecting._trusted.cache_clear()
+    connecting._tls_context.cache_clear()
 
 
 @pytest.mark.usefixtures("trusted")

@@ -9,8 +9,9 @@ import pytest
 
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import Vectors
-from anabranch.models.rerankers import RerankerSettings, late_interaction
-from anabranch.models.rerankers.late_interaction import LateInteractionReranker
+from anabranch.models.rerankers import RerankerSettings
+from anabranch_onnx import late_interaction
+from anabranch_onnx.late_interaction import LateInteractionReranker
 
 
 class Letters:

@@ -4,7 +4,9 @@ import pymupdf
 import pytest
 
 from anabranch.readers import mupdf
-from anabranch.readers.mupdf import FAULTS, images, open_pdf, painted, raise_if_out_of_memory, words
+from anabranch.readers.mupdf import FAULTS, open_pdf, words
+from anabranch_readers import page_contents
+from anabranch_readers.page_contents import list_images, list_painted, raise_if_out_of_memory
 
 
 def test_a_pdf_opens_whatever_it_is_called(tmp_path: Path) -> None:
@@ -42,9 +44,9 @@ def test_places_are_those_that_the_eye_sees(turn: int) -> None:
         keep_proportion=False,
     )
     page.insert_text(pymupdf.Point(40, 200) * page.derotation_matrix, "word", rotate=turn)
-    (image,) = images(page)
+    (image,) = list_images(page)
     assert (image.box, image.pixels, image.is_opaque) == (pytest.approx((40, 50, 140, 90)), 10, True)
-    places = dict(painted(page))
+    places = dict(list_painted(page))
     assert places["fill-image"] == pytest.approx((40, 50, 140, 90))
     (word,) = words(page)
     assert word[4] == "word"
@@ -68,7 +70,8 @@ def test_ligatures_are_the_letters_they_stand_for_in_their_order(monkeypatch, sh
         def extractDICT(self):
             return {"blocks": [{"lines": [{"spans": [{"text": shown}]}]}, {"type": 3}]}
 
-    monkeypatch.setattr(mupdf, "_read", lambda page, flags: Text())
+    for module in (mupdf, page_contents):
+        monkeypatch.setattr(module, "text_page", lambda page, flags: Text())
     page = pymupdf.open().new_page()
     assert mupdf.words(page)[0][4] == letters
-    assert mupdf.raw_blocks(page)[0]["lines"][0]["spans"][0]["text"] == letters
+    assert page_contents.raw_blocks(page)[0]["lines"][0]["spans"][0]["text"] == letters

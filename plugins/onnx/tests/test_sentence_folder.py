@@ -12,10 +12,9 @@ from onnx import TensorProto
 
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import embed_queries
-from anabranch.models.embedders import load_embedder, settled_spec
-from anabranch.models.onnx_embedder import OnnxEmbedder
-from anabranch.models.sentence_folder import MAX_TOKENS, read_folder
-from tests.models.sentence_models import rows_of, table_model
+from anabranch.models.embedders import load_embedder, resolve_spec
+from anabranch_onnx.sentence_folder import MAX_TOKENS, OnnxFolders, read_folder
+from plugins.onnx.tests.sentence_models import rows_of, table_model
 
 TEXT = "weir mill stone mill weir"
 TOKENS = rows_of(*TEXT.split())
@@ -41,7 +40,7 @@ def unit(vector: Any) -> Any:
 )
 def test_pooling_is_what_the_folder_says(tmp_path: Path, config: dict[str, Any] | None, expected: Any) -> None:
     settings = {"1_Pooling__config": config} if config is not None else {}
-    (vector,) = OnnxEmbedder(table_model(tmp_path, **settings)).embed([TEXT])
+    (vector,) = OnnxFolders.load(table_model(tmp_path, **settings)).embed([TEXT])
     np.testing.assert_allclose(vector, unit(expected), atol=1e-6)
 
 
@@ -55,7 +54,7 @@ def test_pooling_is_what_the_folder_says(tmp_path: Path, config: dict[str, Any] 
 )
 def test_pooling_that_is_not_supported_is_refused(tmp_path: Path, config: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match=r"1_Pooling/config\.json"):
-        OnnxEmbedder(table_model(tmp_path, **{"1_Pooling__config": config}))
+        OnnxFolders.load(table_model(tmp_path, **{"1_Pooling__config": config}))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_pooling_that_is_not_supported_is_refused(tmp_path: Path, config: dict[s
 def test_the_limit_is_the_models_and_not_that_of_its_export(
     tmp_path: Path, settings: dict[str, Any], limit: int
 ) -> None:
-    embedder = OnnxEmbedder(table_model(tmp_path, **settings))
+    embedder = OnnxFolders.load(table_model(tmp_path, **settings))
     cut, whole = embedder.embed(["weir " * (limit - 2) + "mill " * 50, "weir " * (limit - 2)])
     np.testing.assert_array_equal(cut, whole)
     longer, shorter = embedder.embed(["weir " * (limit - 3) + "mill", "weir " * (limit - 3)])
@@ -84,7 +83,7 @@ def test_the_limit_is_the_models_and_not_that_of_its_export(
 @pytest.mark.parametrize("names", [("query", "document"), ("query", "passage"), ("query", "corpus")])
 def test_prompts_stand_in_front_of_questions_and_passages(tmp_path: Path, names: tuple[str, str]) -> None:
     prompts = dict(zip(names, ("query: ", "passage: "), strict=True))
-    embedder = OnnxEmbedder(table_model(tmp_path, config_sentence_transformers={"prompts": prompts}))
+    embedder = OnnxFolders.load(table_model(tmp_path, config_sentence_transformers={"prompts": prompts}))
     np.testing.assert_allclose(embedder.embed(["weir"])[0], unit(rows_of("passage:", "weir").mean(axis=0)), atol=1e-6)
     question = embed_queries(embedder, ["weir"])
     np.testing.assert_allclose(question[0], unit(rows_of("query:", "weir").mean(axis=0)), atol=1e-6)
@@ -93,7 +92,7 @@ def test_prompts_stand_in_front_of_questions_and_passages(tmp_path: Path, names:
 
 def test_a_default_prompt_stands_in_front_of_both(tmp_path: Path) -> None:
     settings = {"prompts": {"sts": "mill "}, "default_prompt_name": "sts"}
-    embedder = OnnxEmbedder(table_model(tmp_path, config_sentence_transformers=settings))
+    embedder = OnnxFolders.load(table_model(tmp_path, config_sentence_transformers=settings))
     np.testing.assert_array_equal(embedder.embed(["weir"]), embedder.embed_queries(["weir"]))
     np.testing.assert_allclose(embedder.embed(["weir"])[0], unit(rows_of("mill", "weir").mean(axis=0)), atol=1e-6)
 
@@ -111,13 +110,13 @@ def test_the_model_is_found_where_exporters_put_it(tmp_path: Path, place: str) -
 @pytest.mark.parametrize("inputs", [("input_ids",), ("input_ids", "attention_mask", "token_type_ids")])
 @pytest.mark.parametrize("integers", [TensorProto.INT32, TensorProto.INT64])
 def test_inputs_are_those_that_the_model_takes(tmp_path: Path, inputs: tuple[str, ...], integers: int) -> None:
-    embedder = OnnxEmbedder(table_model(tmp_path, inputs=inputs, integers=integers))
+    embedder = OnnxFolders.load(table_model(tmp_path, inputs=inputs, integers=integers))
     np.testing.assert_allclose(embedder.embed([TEXT])[0], unit(TOKENS.mean(axis=0)), atol=1e-6)
 
 
 def test_a_model_that_pools_by_itself_is_left_to_it(tmp_path: Path) -> None:
     home = table_model(tmp_path, pooled=True, **{"1_Pooling__config": {"pooling_mode_cls_token": True}})
-    embedder = OnnxEmbedder(home)
+    embedder = OnnxFolders.load(home)
     np.testing.assert_allclose(embedder.embed([TEXT])[0], unit(TOKENS.sum(axis=0)), atol=1e-6)
     assert embedder.dimension == 5
 
@@ -145,10 +144,10 @@ def test_the_name_changes_with_whatever_changes_a_vector(tmp_path: Path) -> None
 
 def test_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"has no model\.onnx.*tokenizer\.json"):
-        settled_spec(str(tmp_path))
+        resolve_spec(str(tmp_path))
     (tmp_path / "model.safetensors").touch()
     with pytest.raises(SettingsError, match="optimum-cli export onnx"):
-        settled_spec(str(tmp_path))
+        resolve_spec(str(tmp_path))
     (table_model(tmp_path) / "tokenizer.json").unlink()
     with pytest.raises(SettingsError, match=r"no tokenizer\.json.*save_pretrained"):
         load_embedder(str(tmp_path))
@@ -174,4 +173,4 @@ def test_prompts_that_are_no_texts_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("settings", [{"inputs": ("input_ids", "position_ids")}])
 def test_a_model_that_is_no_encoder_is_refused(tmp_path: Path, settings: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match="position_ids"):
-        OnnxEmbedder(table_model(tmp_path, **settings)).embed(["weir"])
+        OnnxFolders.load(table_model(tmp_path, **settings)).embed(["weir"])

@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any
 
 from anabranch.readers.document import Block, Document
+from anabranch.readers.json_records import JsonRecord
 from anabranch.readers.plain_text import paragraphs
 from anabranch.text.normalization import clean, squeeze
-
-# What a record of JSON is.
-JsonRecord = dict[str, Any]
 
 _REFERENCE = re.compile(r"<([@#!]?)([^|<>\s]*)(?:\|([^<>]*))?>")
 _LONGEST_CHAT = 100_000  # messages: `parent` may lead round in a ring
@@ -55,13 +52,13 @@ def _slack_name(message: JsonRecord) -> str:
 
 
 def _slack_text(text: str, names: Mapping[str, str]) -> str:
-    def shown(found: re.Match[str]) -> str:
+    def resolve(found: re.Match[str]) -> str:
         sign, target, label = found.groups()
         if sign == "@":
             return f"@{label or names.get(target, target)}"
         return f"{sign if sign == '#' else ''}{label or target}"
 
-    return html.unescape(clean(_REFERENCE.sub(shown, text)))
+    return html.unescape(clean(_REFERENCE.sub(resolve, text)))
 
 
 def _chatgpt(chat: JsonRecord) -> Iterator[tuple[str, str]]:
@@ -88,11 +85,11 @@ def _claude(chat: JsonRecord) -> Iterator[tuple[str, str]]:
             yield str(message.get("sender") or ""), str(message.get("text") or "")
 
 
-def _chat(chat: JsonRecord, source: str, number: int, said: Iterator[tuple[str, str]]) -> Document:
+def _chat(chat: JsonRecord, source: str, number: int, turns: Iterator[tuple[str, str]]) -> Document:
     title = squeeze(clean(str(chat.get("title") or chat.get("name") or ""))) or f"Conversation {number}"
     key = str(chat.get("id") or chat.get("conversation_id") or chat.get("uuid") or number)
     blocks = []
-    for speaker, text in said:
+    for speaker, text in turns:
         first, *rest = paragraphs(clean(text)) or [""]
         blocks += [Block(f"{speaker.capitalize()}: {first}"), *map(Block, rest)] if first else []
     moment = chat.get("create_time")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from anabranch import readers
 from anabranch.errors import ReadingError
-from anabranch.readers.code import definitions, read_code
-from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.document import Document
+from anabranch_readers.code import definitions, read_code
+from anabranch_readers.code_languages import LANGUAGES
 
 PYTHON = '''"""What the module does."""
 import os

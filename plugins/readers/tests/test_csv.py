@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import ReadingError
-from anabranch.readers import csv as delimited
 from anabranch.readers import document_parts as parts
-from anabranch.readers.csv import Dialect, Records, dialect_of, read_delimited
 from anabranch.readers.document import Document
+from anabranch_readers import csv as delimited
+from anabranch_readers.csv import Dialect, Records, dialect_of, read_delimited
 
 
 def read(tmp_path: Path, data: str | bytes, name: str = "table.csv") -> Document:

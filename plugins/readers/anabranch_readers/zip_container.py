@@ -13,26 +13,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError
+from anabranch.readers.inert_xml import Element, parse_xml
+from anabranch.readers.office_password import MOST_UNPACKED, is_compound, password_error
 
-MOST_UNPACKED = 1 << 30  # as large as a file may be that is not packed
 MOST_PARSED = 1 << 27  # a tree takes several times the memory of its XML
 
-# What a compound file begins with: old office files, encrypted ones, messages of Outlook.
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 # Others are legal in ZIP, but no program packs such a file so (ECMA-376 part 2 allows DEFLATE alone).
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 COPY_HINT = "Save a copy without a password."
 """What to do with a file of a kind that no password opens here."""
-
-# An lxml element; lxml brings no types.
-Element = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ class Archive:
 
     def xml(self, name: str) -> Element:
         """Return the root of one entry that is XML."""
-        return parsed(self.read(name))
+        return parse_xml(self.read(name))
 
     def size(self, name: str) -> int:
         """Return how many bytes one entry has, unpacked."""
@@ -92,17 +88,11 @@ class Archive:
 
 
 @contextmanager
-def opened(path: Path, source: str, kind: ZipFormat) -> Iterator[Archive]:
+def open_archive(path: Path, source: str, kind: ZipFormat) -> Iterator[Archive]:
     """Open an archive that has been checked; see `check`."""
     check(path, source, kind)
     with zipfile.ZipFile(path) as file:
         yield Archive(file, source)
-
-
-def is_compound(path: Path) -> bool:
-    """Tell whether a file is a compound one: an old office file, an encrypted one, a message of Outlook."""
-    with path.open("rb") as file:
-        return file.read(len(OLE)) == OLE
 
 
 def check(path: Path, source: str, kind: ZipFormat) -> None:
@@ -122,7 +112,7 @@ def check(path: Path, source: str, kind: ZipFormat) -> None:
     if unpacked > MOST_UNPACKED:
         raise ReadingError(f"{source!r} unpacks to {unpacked} bytes, over {MOST_UNPACKED}.", reason="too_large")
     if any(entry.flag_bits & 1 for entry in entries):
-        raise protected(source, hint=COPY_HINT)
+        raise password_error(source, hint=COPY_HINT)
     if any(entry.compress_type not in _METHODS for entry in entries):
         raise ReadingError(f"{source!r} is packed as no {kind.name} is.", reason="broken", hint="Save it again.")
 
@@ -137,28 +127,12 @@ def _damage_as_error(source: str) -> Iterator[None]:
         raise ReadingError(f"{source!r} is damaged: {error}.", reason="broken", hint="Save it again.") from error
 
 
-def protected(
-    source: str, tried: str = "", hint: str = "Give it with --password, or save a copy without a password."
-) -> ReadingError:
-    """Return the error for a file that needs a password; `tried` says what came of those that were given."""
-    msg = f"{source!r} is protected by a password{f', {tried}' if tried else ''}."
-    return ReadingError(msg, reason="encrypted", hint=hint)
-
-
 def _predecessor(path: Path, source: str, kind: ZipFormat) -> ReadingError:
     # An encrypted office file and one of the old format are both compound files; a stream's name tells them apart.
     if _ENCRYPTED in path.read_bytes():
-        return protected(source)
+        return password_error(source)
     msg = f"{source!r} is in {kind.old}."
     return ReadingError(msg, reason="unsupported", hint=f"Save it as {kind.extension}.")
-
-
-def parsed(data: bytes) -> Element:
-    """Return the root of an XML document; entities stay unexpanded, and nothing outside it is fetched."""
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
-    )
-    return etree.fromstring(data, parser)
 
 
 def elements(stream: IO[bytes], *tags: str) -> Iterator[Element]:
@@ -171,11 +145,6 @@ def elements(stream: IO[bytes], *tags: str) -> Iterator[Element]:
         # Emptied elements still stand in their parent: of a million rows there would be a million.
         while element.getprevious() is not None:
             del element.getparent()[0]
-
-
-def local(element: Element) -> str:
-    """Return an element's name without its namespace: two editions of a standard differ only in that."""
-    return str(element.tag).rpartition("}")[2]
 
 
 def attribute(element: Element, name: str, default: str = "") -> str:

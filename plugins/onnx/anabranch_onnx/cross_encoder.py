@@ -21,10 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.model_folder import HINTS, model_file, positions, read_json, token_limit, tokenizer_file
-from anabranch.models.onnx_session import input_types, open_pairs
+from anabranch.models.onnx_session import input_types
 from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.wordpiece_tokenizer import encodable
+from anabranch_onnx.model_folder import (
+    HINTS,
+    model_file,
+    open_pairs,
+    positions,
+    read_json,
+    token_limit,
+    tokenizer_file,
+)
 
 # Tokens of one run of the model, padding included: bounds its memory.
 BATCH_TOKENS = 4_096
@@ -82,7 +90,7 @@ class CrossEncoderReranker(Reranker):
 
     def _scores(self, question: str, texts: list[str]) -> list[float | None]:
         model = self._model
-        question = _shortened(model, question)
+        question = _shorten(model, question)
         result: list[float | None] = [None] * len(texts)
         wanted = [index for index, text in enumerate(texts) if text.strip()]
         pairs = [(question, encodable(texts[index][:MAX_CHARS])) for index in wanted]
@@ -93,7 +101,7 @@ class CrossEncoderReranker(Reranker):
         return result
 
 
-def _shortened(model: _PairModel, question: str) -> str:
+def _shorten(model: _PairModel, question: str) -> str:
     """Leave the passage at least half of the room: a tokenizer refuses a question that leaves it none."""
     question = encodable(question[:MAX_QUESTION_CHARS])
     offsets = model.shortener.encode(question, add_special_tokens=False).offsets

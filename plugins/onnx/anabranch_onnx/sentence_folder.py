@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import SettingsError
-from anabranch.models.model_folder import model_file, positions, read_json, sha256, token_limit, tokenizer_file
+from anabranch.models.onnx_embedder import SENTENCE, OnnxEmbedder, SentenceModel, mean, output_of
+from anabranch.models.onnx_session import input_types, open_session, sha256
+from anabranch_onnx.model_folder import model_file, positions, read_json, token_limit, tokenizer_file
 
 USUAL_TOKENS = 256
 # A text is cut here whatever the model takes.
 MAX_TOKENS = 2_048
+_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
 
 def _weighted_mean(tokens: NDArray[Any]) -> NDArray[Any]:
@@ -32,10 +36,10 @@ def _weighted_mean(tokens: NDArray[Any]) -> NDArray[Any]:
 # From the vectors of a text's tokens, shape (tokens, dimension), to its own, as in Sentence-BERT (Reimers and Gurevych
 # 2019, section 3); by the names of sentence-transformers. Lengths do not matter: vectors are brought to unit length.
 POOLINGS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
-    "mean": lambda tokens: tokens.mean(axis=0),  # MiniLM, GTE, E5, mpnet
+    "mean": mean,  # MiniLM, GTE, E5, mpnet
     "cls": lambda tokens: tokens[0],  # BGE, Arctic, mxbai
     "max": lambda tokens: tokens.max(axis=0),
-    "mean_sqrt_len_tokens": lambda tokens: tokens.mean(axis=0),  # of another length, in the same direction
+    "mean_sqrt_len_tokens": mean,  # of another length, in the same direction
     "weightedmean": _weighted_mean,
     "lasttoken": lambda tokens: tokens[-1],  # encoders made from decoders
 }
@@ -53,7 +57,7 @@ _PASSAGE_NAMES = ("document", "passage", "corpus")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a text becomes a vector.
+    """How a folder says that a text becomes a vector; its form is part of the embedder's name.
 
     Attributes:
         pooling: One of `POOLINGS`.
@@ -68,17 +72,26 @@ class Recipe:
     passage: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceFolder:
-    """The files of an embedder and its recipe; `name` is another one whenever a text's vector would be."""
+class OnnxFolders:
+    """Folders with an embedder, as `anabranch.models.embedders.FOLDERS` asks about them."""
 
-    name: str
-    model: Path
-    tokenizer: Path
-    recipe: Recipe
+    @staticmethod
+    def version(folder: Path) -> int:
+        """Return when the folder's model or one of its settings was last written.
+
+        Raises:
+            SettingsError: It has no model.
+        """
+        settings = [*folder.glob("*.json"), folder / "1_Pooling" / "config.json"]
+        return max(file.stat().st_mtime_ns for file in [model_file(folder, "embedder"), *settings] if file.is_file())
+
+    @staticmethod
+    def load(folder: Path, *, threads: int | None = None) -> OnnxEmbedder:
+        """Return the embedder of a folder; see `read_folder`, and `OnnxEmbedder` for `threads`."""
+        return OnnxEmbedder(read_folder(folder), threads=threads)
 
 
-def read_folder(folder: Path) -> SentenceFolder:
+def read_folder(folder: Path) -> SentenceModel:
     """Read what a folder says.
 
     Raises:
@@ -90,7 +103,15 @@ def read_folder(folder: Path) -> SentenceFolder:
     query, passage = _prompts(folder)
     recipe = Recipe(_pooling(folder), _limit(folder), query, passage)
     digest = hashlib.sha256("\n".join([sha256(model), sha256(tokenizer), repr(recipe)]).encode()).hexdigest()
-    return SentenceFolder(f"onnx:{folder.resolve().name}-{digest[:12]}", model, tokenizer, recipe)
+    return SentenceModel(
+        f"onnx:{folder.resolve().name}-{digest[:12]}",
+        partial(_open_model, model),
+        tokenizer,
+        recipe.limit,
+        POOLINGS[recipe.pooling],
+        query,
+        passage,
+    )
 
 
 def _check_modules(folder: Path) -> None:
@@ -137,3 +158,17 @@ def _prompts(folder: Path) -> tuple[str, str]:
     usual = str(prompts.get(config.get("default_prompt_name") or "", ""))
     passage = next((str(prompts[name]) for name in _PASSAGE_NAMES if name in prompts), usual)
     return str(prompts.get("query", usual)), passage
+
+
+def _open_model(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntime has no types)
+    try:
+        session = open_session(str(file), threads=threads)
+    except Exception as error:  # onnxruntime has a type of its own for each kind of fault
+        msg = f"The model {str(file)!r} cannot be loaded: {str(error)[:300]}"
+        raise SettingsError(msg, hint="Point to a folder with a model.onnx that onnxruntime can run.") from error
+    unknown = input_types(session).keys() - _INPUTS
+    output = output_of(session)
+    if unknown or len(output.shape) != (2 if output.name == SENTENCE else 3):
+        msg = f"The model {str(file)!r} does not take token ids to token vectors (unknown inputs: {sorted(unknown)!r})."
+        raise SettingsError(msg, hint="Export the encoder alone: its first output is last_hidden_state.")
+    return session

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from anabranch.errors import SettingsError
 from anabranch.identity.user import UPLOADS
+from anabranch.models.onnx_session import open_session
 
 Role = Literal["embedder", "cross-encoder", "inference model"]
 
@@ -106,14 +105,16 @@ def token_limit(stated: Sequence[object], *, least: int, usual: int, most: int) 
     return min([*sensible, most]) if sensible else usual
 
 
-def sha256(file: Path) -> str:
-    """Return the file's SHA-256 in hexadecimal; a file that is as it was is not read again."""
-    stat = file.stat()
-    return _sha256_of(str(file), stat.st_size, stat.st_mtime_ns)
+def open_pairs(model: Path, words: Path) -> tuple[Any, Any]:
+    """Return session and tokenizer of a model that reads two texts together; padding and truncation as their file has.
 
+    Raises:
+        SettingsError: One of the files cannot be used.
+    """
+    from tokenizers import Tokenizer
 
-@lru_cache(maxsize=64)
-def _sha256_of(path: str, _size: int, _mtime_ns: int) -> str:
-    """Hash a file once for each state that it is seen in."""
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        return open_session(str(model), threads=0), Tokenizer.from_file(str(words))
+    except Exception as error:  # onnxruntime has a type for each kind of fault, the tokenizer none
+        msg = f"The model in {str(words.parent)!r} cannot be loaded: {' '.join(str(error).split())[:300]}"
+        raise SettingsError(msg, hint="Check that model.onnx and tokenizer.json are whole.") from error

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
-from tests.models.rerankers.pair_models import counter, transformer
+from anabranch_onnx.cross_encoder import CrossEncoderReranker
+from plugins.onnx.tests.pair_models import counter, transformer
 
 WATER = [
     "The weir was built in 1848 by Ida Marrow.",

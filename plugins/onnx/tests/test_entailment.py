@@ -14,7 +14,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.entailment import MAX_TOKENS, load_entailment
+from anabranch_onnx.entailment_model import MAX_TOKENS, open_entailment
 
 WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "holds", "leaks", "the"]
 LABELS = ("entailment", "contradiction", "neutral")
@@ -68,7 +68,7 @@ PAIRS = [("it holds", "leaks leaks"), ("the weir leaks", "the weir"), ("das Wehr
 
 @pytest.mark.parametrize("integers", [TensorProto.INT64, TensorProto.INT32])
 def test_a_claim_is_judged_by_what_it_says(tmp_path: Path, integers: int) -> None:
-    loaded = load_entailment(str(model(tmp_path / "nli", integers=integers)))
+    loaded = open_entailment(str(model(tmp_path / "nli", integers=integers)))
     assert loaded.judge(PAIRS) == ["entailed", "contradicted", "not_said", "not_said"]
     assert loaded.judge([]) == []
 
@@ -81,43 +81,43 @@ def test_a_claim_is_judged_by_what_it_says(tmp_path: Path, integers: int) -> Non
     ],
 )
 def test_labels_stand_in_any_order(tmp_path: Path, labels: tuple[str, ...], expected: list[str]) -> None:
-    assert load_entailment(str(model(tmp_path / "nli", labels))).judge(PAIRS) == expected
+    assert open_entailment(str(model(tmp_path / "nli", labels))).judge(PAIRS) == expected
 
 
 def test_ten_labels_are_ordered_as_numbers(tmp_path: Path) -> None:
     home = model(tmp_path / "nli")
     labels = {str(number): LABELS[number] for number in (2, 0, 1)}
     (home / "config.json").write_text(json.dumps({"id2label": labels}))
-    assert load_entailment(str(home)).judge(PAIRS[:2]) == ["entailed", "contradicted"]
+    assert open_entailment(str(home)).judge(PAIRS[:2]) == ["entailed", "contradicted"]
 
 
 def test_what_is_not_sure_is_not_said(tmp_path: Path) -> None:
-    assert load_entailment(str(model(tmp_path / "nli", scale=2.51))).judge(PAIRS[:2]) == ["not_said", "not_said"]
+    assert open_entailment(str(model(tmp_path / "nli", scale=2.51))).judge(PAIRS[:2]) == ["not_said", "not_said"]
 
 
 def test_long_evidence_leaves_room_for_the_claim(tmp_path: Path) -> None:
-    loaded = load_entailment(str(model(tmp_path / "nli")))
+    loaded = open_entailment(str(model(tmp_path / "nli")))
     assert loaded.judge([("it holds", "the " * 5 * MAX_TOKENS)]) == ["entailed"]
 
 
 def test_two_folders_do_not_share_a_model(tmp_path: Path) -> None:
     one = model(tmp_path / "one")
     other = model(tmp_path / "other", ("contradiction", "entailment", "neutral"))
-    assert load_entailment(str(one)).judge(PAIRS[:1]) == ["entailed"]
-    assert load_entailment(str(other)).judge(PAIRS[:1]) == ["contradicted"]
-    assert load_entailment(str(one)).judge(PAIRS[:1]) == ["entailed"]
-    assert load_entailment(str(one)) is load_entailment(str(one))
+    assert open_entailment(str(one)).judge(PAIRS[:1]) == ["entailed"]
+    assert open_entailment(str(other)).judge(PAIRS[:1]) == ["contradicted"]
+    assert open_entailment(str(one)).judge(PAIRS[:1]) == ["entailed"]
+    assert open_entailment(str(one)) is open_entailment(str(one))
 
 
 @pytest.mark.parametrize("scale", [float("nan"), float("inf")])
 def test_scores_that_are_no_numbers_are_an_error(tmp_path: Path, scale: float) -> None:
-    loaded = load_entailment(str(model(tmp_path / "nli", scale=scale)))
+    loaded = open_entailment(str(model(tmp_path / "nli", scale=scale)))
     with pytest.raises(ModelError, match="scores that cannot be read"):
         loaded.judge(PAIRS)
 
 
 def test_fewer_scores_than_labels_are_an_error(tmp_path: Path) -> None:
-    loaded = load_entailment(str(model(tmp_path / "nli", outputs=2)))
+    loaded = open_entailment(str(model(tmp_path / "nli", outputs=2)))
     with pytest.raises(ModelError) as raised:
         loaded.judge(PAIRS)
     assert "id2label" in raised.value.hint
@@ -138,7 +138,7 @@ def test_other_labels_are_an_error(tmp_path: Path, config: dict[str, object]) ->
     home = model(tmp_path / "nli")
     (home / "config.json").write_text(json.dumps(config))
     with pytest.raises(SettingsError, match="not one of inference") as raised:
-        load_entailment(str(home))
+        open_entailment(str(home))
     assert "entailment, neutral and contradiction" in raised.value.hint
 
 
@@ -147,7 +147,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path, missing: str) -> None:
     home = model(tmp_path / "nli")
     (home / missing).unlink()
     with pytest.raises(SettingsError) as raised:
-        load_entailment(str(home))
+        open_entailment(str(home))
     assert str(home) in raised.value.message
     assert raised.value.hint
 
@@ -157,11 +157,11 @@ def test_a_damaged_file_is_an_error(tmp_path: Path, damaged: str) -> None:
     home = model(tmp_path / "nli")
     (home / damaged).write_text("no")
     with pytest.raises(SettingsError, match=r"cannot be (?:loaded|read)"):
-        load_entailment(str(home))
+        open_entailment(str(home))
 
 
 @pytest.mark.parametrize("folder", ["", "/nowhere/at/all"])
 def test_no_folder_is_an_error(folder: str) -> None:
     with pytest.raises(SettingsError) as raised:
-        load_entailment(folder)
+        open_entailment(folder)
     assert raised.value.hint

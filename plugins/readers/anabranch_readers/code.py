@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from anabranch.readers.code_languages import LANGUAGES, LANGUAGES_BY_NAME
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import in_parts
-from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import limited
+from anabranch_readers.code_languages import LANGUAGES, LANGUAGES_BY_NAME
 
 
 @limited(1 << 25, "Turn it into CSV or JSON lines, or split it.")  # so much of it is data, and not code
@@ -30,7 +30,7 @@ def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     Raises:
         ReadingError: `empty`, `broken` (binary data), `encoding`.
     """
-    text, notes = cleaned(*decode(path.read_bytes(), source))
+    text, notes = clean_text(*decode(path.read_bytes(), source))
     language = LANGUAGES.get(path.suffix.lower()) or LANGUAGES_BY_NAME.get(path.name.lower(), "bash")
     metadata = {"format": "code", "language": language}
     whole = Document(source, source, (), metadata, key=source, notes=notes)
@@ -122,7 +122,7 @@ def definitions(lines: Sequence[str], language: str) -> list[Definition]:
     What the look of a line tells can be wrong; it only names a passage.
     """
     exact = _python(lines) if language == "python" else None
-    return exact if exact is not None else list(_by_look(lines, language))
+    return exact if exact is not None else list(_guess_definitions(lines, language))
 
 
 def _python(lines: Sequence[str]) -> list[Definition] | None:
@@ -135,20 +135,20 @@ def _python(lines: Sequence[str]) -> list[Definition] | None:
             module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # Python 2, a template, a bomb
         return None
-    return list(_inside(module, lines, 0))
+    return list(_definitions_in(module, lines, 0))
 
 
-def _inside(parent: ast.AST, lines: Sequence[str], depth: int) -> Iterator[Definition]:
+def _definitions_in(parent: ast.AST, lines: Sequence[str], depth: int) -> Iterator[Definition]:
     for node in ast.iter_child_nodes(parent):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = min((node.lineno, *(decorator.lineno for decorator in node.decorator_list))) - 1
             yield Definition(_with_comments(lines, first), depth, node.name)
             if isinstance(node, ast.ClassDef):
-                yield from _inside(node, lines, depth + 1)
+                yield from _definitions_in(node, lines, depth + 1)
             yield Definition(node.end_lineno or len(lines), depth, "")
 
 
-def _by_look(lines: Sequence[str], language: str) -> Iterator[Definition]:
+def _guess_definitions(lines: Sequence[str], language: str) -> Iterator[Definition]:
     patterns = _PATTERNS.get(language, (_DECLARED,))
     open_at: list[int] = []
     for number, line in enumerate(lines):
