@@ -20,7 +20,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState, RetrievalState, State
 from anabranch.errors import ThreadStateError
 from anabranch.retrieval import READER
-from anabranch.retrieval.fusion.completion import queries_for
+from anabranch.retrieval.fusion.missing_scores import queries_for
 from anabranch.synthesis.budget import Budget
 from anabranch.synthesis.routing import EARLY_STOP
 from anabranch.types import Partial

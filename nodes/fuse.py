@@ -14,7 +14,7 @@ from anabranch.retrieval import CORPUS_RETRIEVERS
 from anabranch.retrieval.answerability import CALIBRATED
 from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion import promote_best
-from anabranch.retrieval.fusion.completion import complete_lists
+from anabranch.retrieval.fusion.missing_scores import complete_lists
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.retrieval.question_words import ALONE, FORM, SPELLING, TOGETHER, has_subject
 from anabranch.text.language import language_of

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Embedder
 from anabranch.models.lru import LRU
+from anabranch.store.access_scope import scope_condition
 from anabranch.store.connections import Connections
 from anabranch.store.index.bm25 import BM25
 from anabranch.store.index.checksum_watch import Watch
 from anabranch.store.index.dense import cosines
 from anabranch.store.index.segment_index import Index, Masks, allows_any
-from anabranch.store.passage_reader import Passages, run_in_thread, scope_condition
+from anabranch.store.passage_reader import Passages, run_in_thread
 from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope, Scores
 from anabranch.store.query_vectors import QueryVectors
 from anabranch.text.analyzer import analyser

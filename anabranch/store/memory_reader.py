@@ -12,10 +12,11 @@ from rank_bm25 import BM25Okapi
 
 from anabranch.models.embedder import Embedder, embed_queries
 from anabranch.models.embedders import load_embedder
+from anabranch.store.access_scope import scope_condition
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_facts import counts_in
 from anabranch.store.corpus_language import resolve_language
-from anabranch.store.passage_reader import Passages, run_in_thread, scope_condition
+from anabranch.store.passage_reader import Passages, run_in_thread
 from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope, Scores
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import analyser

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.readers.document import Chunk
+from anabranch.store.access_scope import scope_condition
 from anabranch.store.corpus_facts import changes_in
-from anabranch.store.filter_sql import LISTED, compile_filters
+from anabranch.store.filter_sql import LISTED
 from anabranch.store.protocol import Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 from anabranch.text.analyzer import Analyser
@@ -183,25 +184,6 @@ class Passages:
                 before = [page for start, page in _parse_pages(pages) if start <= position]
                 places.append(Place(before[-1] if before else None, heading, path))
         return places
-
-
-def scope_condition(scope: Scope) -> tuple[str, list[Any]]:
-    """Return the SQL condition of a scope on documents: access first, then the caller's filters.
-
-    Raises:
-        SettingsError: The filters are malformed.
-    """
-    # Filters are joined to access by AND, so they can never widen it.
-    parts: list[str] = ["d.access = '[]'"]
-    parameters: list[Any] = []
-    if scope.access:
-        parts.append(f"EXISTS (SELECT 1 FROM json_each(d.access) WHERE value IN {LISTED})")  # noqa: S608  # a constant
-        parameters.append(json.dumps(scope.access))
-    where = f"({' OR '.join(parts)})"
-    if scope.filters:
-        narrowed = compile_filters(scope.filters)
-        return f"{where} AND {narrowed.sql}", [*parameters, *narrowed.parameters]
-    return where, parameters
 
 
 def _rows(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:

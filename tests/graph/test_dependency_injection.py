@@ -125,7 +125,7 @@ def test_steps_that_cannot_stand_in_are_refused(river: str) -> None:
     with pytest.raises(SettingsError, match="no step 'rerannk'") as raised:
         build(nodes={"rerannk": lambda state: {}})
     assert raised.value.hint == "Did you mean 'rerank'?"
-    with pytest.raises(SettingsError, match="not to be called"):
+    with pytest.raises(SettingsError, match="cannot be called"):
         build(nodes={"rerank": dict})
     with pytest.raises(SettingsError, match="returned list"):
         build(nodes={"rerank": lambda state: []}, settings={"corpus": river}).compile().invoke({"question": QUESTION})

@@ -110,7 +110,7 @@ def test_a_path_is_as_good_as_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lock", ['["acess", "Corpus"]', '["corpus", "nothing"]', '["_env_file"]', '["explicit"]'])
 async def test_a_misspelt_lock_locks_everybody_out(lock: str, river: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_LOCK", lock)
-    with pytest.raises(SettingsError, match="which is no setting") as caught:
+    with pytest.raises(SettingsError, match="which is not a setting") as caught:
         await graph.ainvoke({"question": QUESTION}, context=Context(corpus=river, access=("board",)))
     assert "acess" not in lock or "'access'" in caught.value.hint
 

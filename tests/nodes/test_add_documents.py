@@ -106,7 +106,7 @@ async def test_a_path_swapped_for_a_link_that_leads_out_is_refused(
         return ingest_files(*given, **named)
 
     monkeypatch.setattr(module, "ingest_files", swapping)
-    with pytest.raises(UserError, match="outside the folder"):
+    with pytest.raises(UserError, match="outside the ingest root"):
         await take(tmp_path / "corpus", "inbox")
 
 
@@ -124,7 +124,7 @@ async def test_what_is_outside_is_refused_alike_whether_it_exists_or_not(root: P
     (tmp_path / "beyond").mkdir()
     (tmp_path / "beyond" / "there.md").write_text("x")
     (root / "out").symlink_to(tmp_path / "beyond")
-    with pytest.raises(UserError, match="outside the folder") as caught:
+    with pytest.raises(UserError, match="outside the ingest root") as caught:
         await take(tmp_path / "corpus", path)
     assert str(tmp_path) not in str(caught.value)
 
@@ -219,7 +219,7 @@ async def test_a_tenant_has_a_root_and_a_corpus_of_its_own(
     (root / "acme" / "a.md").write_text("Of acme.")
     assert (await take_as(person("hr", tenant="acme"), "."))["a.md"] == ("added", "")
     assert (corpus.parent / "acme.corpus").is_dir()
-    with pytest.raises(UserError, match="outside the folder"):
+    with pytest.raises(UserError, match="outside the ingest root"):
         await take_as(person("hr", tenant="acme"), "../mill.md")
 
 
@@ -242,7 +242,7 @@ async def test_what_somebody_sent_is_theirs_to_take_in(root: Path, corpus: Path)
         f"{upload_folder(theirs.owner)}/eve.md", f"{own}/../{other}/eve.md", upload_folder(theirs.owner),
         ".anabranch/uploads", ".anabranch", f"{own}/..", f".anabranch/uploads/{other}/none.md", f"{own}/../none/x.md",
     ):  # fmt: skip
-        with pytest.raises(UserError, match="outside the folder"):
+        with pytest.raises(UserError, match="outside the ingest root"):
             await taken(mine, path)
 
 
@@ -274,9 +274,9 @@ async def test_keys_and_what_is_the_operators_own_are_closed_though_the_folder_i
     path: str, role: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANABRANCH_INGEST_ROOT", ".")
-    with pytest.raises(UserError, match="outside the folder"):
+    with pytest.raises(UserError, match="outside the ingest root"):
         await take_as(person("hr", role=role), path)
-    with as_operator(), pytest.raises(UserError, match="outside the folder"):
+    with as_operator(), pytest.raises(UserError, match="outside the ingest root"):
         await graph.ainvoke({"paths": [path]})
 
 
@@ -295,7 +295,7 @@ async def test_without_a_named_folder_only_what_somebody_sent_is_read(started: P
     assert set(await take_as(rita, f"{upload_folder(rita.owner)}/sent.md")) == {"sent.md"}
     assert set(await take_as(rita, upload_folder(rita.owner))) == {"sent.md"}
     for path in (*CLOSED, ".", "notes", "notes/a.md", f"{upload_folder(rita.owner)}/link.md"):
-        with pytest.raises(UserError, match="outside the folder"):
+        with pytest.raises(UserError, match="outside the ingest root"):
             await take_as(rita, path)
 
 

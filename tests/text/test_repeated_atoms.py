@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from anabranch.citations import deep_links, quantities, quote_matching, table_cells, tokens, unconfirmed_claims
+from anabranch.citations import (
+    answer_sources,
+    deep_links,
+    quantities,
+    quote_matching,
+    table_cells,
+    tokens,
+    unconfirmed_claims,
+)
 from anabranch.citations.alignment import Alignment
 from anabranch.citations.claims import claims, markers
 from anabranch.citations.markers import mark
@@ -17,7 +26,14 @@ from anabranch.citations.read_passages import read
 from anabranch.citations.time_limit import TimeLimit
 from anabranch.citations.verification import attribute
 from anabranch.errors import AnabranchError
-from anabranch.extracts import best_passages, passage_answer, passage_layout, shell_commands
+from anabranch.extracts import (
+    best_passages,
+    composition,
+    nearest_passages,
+    passage_answer,
+    passage_layout,
+    shell_commands,
+)
 from anabranch.parsing import json_repair, numbered_lines, relevance_scores, revision, yes_or_no
 from anabranch.parsing.answer_reply import read_answer
 from anabranch.parsing.answer_stream import AnswerStream
@@ -27,6 +43,7 @@ from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.parsing.refusal import is_refusal
 from anabranch.readers.document import Chunk
 from anabranch.safety import key_redaction, link_removal, prompt_envelope, prompt_leak, prompt_template
+from anabranch.store.protocol import Place, Scope
 from anabranch.text import (
     amounts,
     analyzer,
@@ -65,6 +82,33 @@ def _fed(stream: Any, text: str) -> None:  # whatever has `feed`
         stream.feed(text[start : start + 16])
 
 
+class _Corpus:
+    """What the steps ask of a corpus beside its passages."""
+
+    async def analyse(self, texts: Sequence[str]) -> list[list[str]]:
+        return [text.split() for text in texts]
+
+    async def places(self, spots: Sequence[object], _scope: object) -> list[Place]:
+        return [Place(None, "") for _ in spots]
+
+
+def _near(text: str) -> object:
+    corpus: Any = _Corpus()
+    return asyncio.run(nearest_passages.find_nearest(corpus, [_leaf(text)], text, text, text))
+
+
+def _composed(text: str) -> object:
+    corpus: Any = _Corpus()
+    best = composition.mark_best([_shown(text)], text, {"a": 1.0}, corpus, by_meaning=False)
+    passages = asyncio.run(best)
+    return asyncio.run(composition.write_passages(passages, text, corpus, Scope(), is_weak=True))
+
+
+def _citations(text: str) -> list[Any]:
+    place = {"source": text, "title": text, "heading": text, "page": 1, "link": ""}
+    return [{**place, "marker": number, "quote": text} for number in range(1, 20)]
+
+
 def _checked_prompt(text: str) -> None:
     with suppress(AnabranchError):
         prompt_template.checked_prompt("create", text)
@@ -94,6 +138,13 @@ TRIED: dict[str, Callable[[str], object]] = {
     "claims.markers": markers,
     "markers.mark": lambda text: mark(text, [(claim, 1) for claim in claims(text)]),
     "deep_links.link_to": lambda text: deep_links.link_to("a.md", page=None, quote=text, start=0, end=len(text)),
+    "answer_sources.with_sources": lambda text: answer_sources.with_sources(text, _citations(text)),
+    "answer_sources.locate_markers": lambda text: list(answer_sources.locate_markers(text, _citations("a"))),
+    "answer_sources.by_marker": lambda text: answer_sources.by_marker(_citations(text)),
+    "answer_sources.title_of": lambda text: answer_sources.title_of(_citations(text)[0]),
+    "composition.mark_best": _composed,
+    "composition.write_passages": _composed,
+    "nearest_passages.find_nearest": _near,
     "quantities.figures": quantities.figures,
     "quantities.figure_spans": lambda text: quantities.figure_spans(text, blanks=True),
     "quantities.unit_of_column": quantities.unit_of_column,
@@ -195,12 +246,13 @@ RULES = {
 
 # They take names, numbers and settings of the program or of its operator.
 NO_TEXT = {
-    "check_pool.check", "check_pool.read_meanwhile", "claim_windows.make_rows", "key_redaction.keys_of",
+    "check_pool.check", "check_pool.read_meanwhile", "citation_record.piece_of", "claim_windows.make_rows",
+    "composition.list_excerpts", "composition.list_records", "key_redaction.keys_of", "nearest_passages.select_leaves",
     "language_tables.tables_of", "plural.counted", "prompt_envelope.new_nonce", "refusal.source_words",
     "relevance_scores.on_ten", "relevance_scores.value_in", "scripts.script_of", "stemmer.checked_language",
     "stemmer.languages",
 }  # fmt: skip
-OF_THE_OPERATOR = ("operator.", "reach.")
+OF_THE_OPERATOR = ("jsonl_rows.", "operator.", "reach.")
 
 
 def test_there_are_sixty_atoms() -> None:

@@ -12,7 +12,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedder import Vectors
 from anabranch.models.embedders import load_embedder
 from anabranch.retrieval.fusion import fuse
-from anabranch.retrieval.fusion.completion import complete_lists
+from anabranch.retrieval.fusion.missing_scores import complete_lists
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.protocol import Arm, CorpusReader, Filters, RankedList, Scope
 from anabranch.store.stores import open_corpus

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from anabranch.retrieval.fusion.completion import complete_lists
+from anabranch.retrieval.fusion.missing_scores import complete_lists
 from anabranch.store.protocol import RankedList, Scope
 from anabranch.store.stores import open_corpus
 from anabranch.types import Query, Retrieved

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.retrieval.fusion.completion import queries_for
+from anabranch.retrieval.fusion.missing_scores import queries_for
 from anabranch.types import Query
 
 QUERIES = [
