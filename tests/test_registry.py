@@ -10,7 +10,7 @@ from anabranch.errors import MissingExtraError, SettingsError
 from anabranch.registry import Registry
 
 
-def installed(folder: Path, *lines: str, group: str = "anabranch.rerankers", name: str = "other") -> None:
+def installed(folder: Path, *lines: str, group: str = "anabranch.toys", name: str = "other") -> None:
     """Put a package with entry points where Python looks for packages."""
     metadata = folder / f"{name}-1.0.dist-info"
     metadata.mkdir(parents=True)
@@ -19,32 +19,32 @@ def installed(folder: Path, *lines: str, group: str = "anabranch.rerankers", nam
 
 
 @pytest.fixture
-def rerankers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[type]:
+def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[type]:
     installed(tmp_path, "mine = fractions:Fraction", "gone = no_such_package:Thing", "decimal = fractions:Fraction")
     monkeypatch.syspath_prepend(tmp_path)
-    return Registry("reranker", {"decimal": "decimal:Decimal"})
+    return Registry("toy", {"decimal": "decimal:Decimal"})
 
 
-def test_what_is_built_in_and_what_is_installed_is_found(rerankers: Registry[type]) -> None:
-    assert rerankers.names == ("decimal", "gone", "mine")
-    assert rerankers.get("mine").__name__ == "Fraction"
-    assert "mine" in rerankers
-    assert "other" not in rerankers
+def test_what_is_built_in_and_what_is_installed_is_found(toys: Registry[type]) -> None:
+    assert toys.names == ("decimal", "gone", "mine")
+    assert toys.get("mine").__name__ == "Fraction"
+    assert "mine" in toys
+    assert "other" not in toys
 
 
-def test_nobody_replaces_what_is_built_in(rerankers: Registry[type]) -> None:
-    assert rerankers.get("decimal").__name__ == "Decimal"
+def test_nobody_replaces_what_is_built_in(toys: Registry[type]) -> None:
+    assert toys.get("decimal").__name__ == "Decimal"
 
 
-def test_an_unknown_name_is_refused_with_the_nearest(rerankers: Registry[type]) -> None:
-    with pytest.raises(SettingsError, match="no reranker 'min'") as caught:
-        rerankers.get("min")
+def test_an_unknown_name_is_refused_with_the_nearest(toys: Registry[type]) -> None:
+    with pytest.raises(SettingsError, match="no toy 'min'") as caught:
+        toys.get("min")
     assert caught.value.hint == "Did you mean 'mine'? Known: decimal, gone, mine."
 
 
-def test_a_package_that_cannot_be_imported_is_named(rerankers: Registry[type]) -> None:
+def test_a_package_that_cannot_be_imported_is_named(toys: Registry[type]) -> None:
     with pytest.raises(SettingsError, match=r"'gone' \(no_such_package:Thing\) cannot be imported"):
-        rerankers.get("gone")
+        toys.get("gone")
 
 
 def test_a_package_that_breaks_while_it_is_imported_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_a_package_that_breaks_while_it_is_imported_is_named(tmp_path: Path, mon
     installed(tmp_path, "mine = broken_package:Thing")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(SettingsError, match=r"'mine' .* cannot be imported: no licence"):
-        Registry[type]("reranker", {}).get("mine")
+        Registry[type]("toy", {}).get("mine")
 
 
 def test_kinds_of_two_words_have_a_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_nobody_replaces_what_one_of_our_plugins_adds(
         installed(tmp_path / name, f"mine = {place}", name=name)
     for name in sorted(("anabranch", "other"), key=lambda name: name == first):
         monkeypatch.syspath_prepend(tmp_path / name)  # the last one is looked at first
-    assert Registry[type]("reranker", {}).get("mine").__name__ == "Decimal"
+    assert Registry[type]("toy", {}).get("mine").__name__ == "Decimal"
 
 
 def test_a_plugin_that_is_absent_is_named_by_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,9 +79,9 @@ def test_a_plugin_that_is_absent_is_named_by_its_extra(tmp_path: Path, monkeypat
     places = ("gone = no_such_package:Thing [mcp]", "half = half_package:Thing [s3]", "broken = broken_package:X [s3]")
     installed(tmp_path, *places)
     monkeypatch.syspath_prepend(tmp_path)
-    registry: Registry[type] = Registry("reranker", {})
+    registry: Registry[type] = Registry("toy", {})
     for name, extra in {"gone": "mcp", "half": "s3"}.items():
-        with pytest.raises(MissingExtraError, match=f"The reranker '{name}' needs") as caught:
+        with pytest.raises(MissingExtraError, match=f"The toy '{name}' needs") as caught:
             registry.get(name)
         assert caught.value.hint == f"Install it: pip install 'anabranch[{extra}]'"
     with pytest.raises(SettingsError, match=r"'broken' .* cannot be imported: No module named 'anabranch.no_such"):

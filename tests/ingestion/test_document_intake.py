@@ -101,7 +101,7 @@ def test_one_that_cannot_be_used_costs_no_other(tmp_path: Path) -> None:
 def test_what_is_no_document_is_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not PurePosixPath"):
         ingest(documents=[PurePosixPath("notes")], corpus=tmp_path / "c")  # type: ignore[list-item]
-    with pytest.raises(SettingsError, match="embedder is no"):
+    with pytest.raises(SettingsError, match="embedder has to be"):
         ingest(documents=[WEIR], corpus=tmp_path / "c", embedder=3)  # type: ignore[arg-type]
 
 

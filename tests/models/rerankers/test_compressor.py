@@ -95,5 +95,5 @@ def test_what_is_none_is_said_where_it_is_given(river: str) -> None:
     for wrong in (3, ByLength):
         with pytest.raises(SettingsError, match="document compressor"):
             build(reranker=wrong)
-    with pytest.raises(SettingsError, match="given in code, ByLength"):
+    with pytest.raises(SettingsError, match="missing now: ByLength"):
         answer("Who?", corpus=river, rerank="object:ByLength")
