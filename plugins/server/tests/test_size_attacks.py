@@ -81,11 +81,16 @@ class Hoarder:
 
     def _values(self, random: Random) -> dict[str, Any]:
         text = "x" * self._size(random, MAX_BODY - 1000)
+        claim = {"grade": "not_confirmed", "text": text, "reason": "", "nearest": ""}
+        check = {"status": "", "claims": 1, "quoted": 0, "found": 0, "not_confirmed": 1, "checked": text}
+        turn = {"settings": {"create_prompt": text, text[:100]: 1}, "access_digest": "", "generation": 1}
+        turn |= {"filters": None, "question": "x", "standalone_question": "x"}
         known: dict[str, Any] = {
-            "answer": text, "missing": text, "question": text, "turn": {"question": text}, "claims": [text] * 3,
-            "draft": {"answer": text, "window": 1, "keeps": 0}, "evidence": {"missing": text, text[:100]: 1},
-            "filters": {"source": text}, "messages": [{"role": "user", "content": text}], "check": {text[:1000]: 1},
-            "degraded": [{"step": "pack", "reason": text[:20_000]}] * 50, "nothing": text,
+            "answer": text, "missing": text, "question": text, "turn": turn, "claims": [claim] * 3, "check": check,
+            "draft": {"answer": text, "window": 1, "keeps": 0}, "nothing": text,
+            "evidence": {"verdict": "", "reasons": [text], "missing": text, "digest": "", "scores": {text[:1000]: 1.0}},
+            "filters": {"source": text}, "messages": [{"role": "user", "content": text}],
+            "degraded": [{"step": "pack", "reason": text[:20_000]}] * 50,
         }  # fmt: skip
         return {name: known[name] for name in random.sample(sorted(known), random.choice([1, 1, 2, 12]))}
 
