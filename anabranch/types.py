@@ -240,7 +240,7 @@ class Citation(TypedDict):
     quote: str
     start: int
     end: int
-    grade: Grade
+    grade: Literal["quoted", "found"]
     judged: Judgement | Literal[""]
     link: str
 

@@ -88,7 +88,7 @@ def build(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
     builder.add_node("begin", steps(begin), input_schema=BeginTask)
-    builder.add_node("retrieval", search.compile(), input_schema=RetrievalInput)
+    builder.add_node("retrieval", steps.subgraph("retrieval", search.compile()), input_schema=RetrievalInput)
     builder.add_node("review_sources", steps.pause(review_sources))
     builder.add_node("pack", steps(pack))
     builder.add_node("create", steps(create))

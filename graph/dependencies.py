@@ -41,7 +41,9 @@ def import_parts() -> None:
     import anabranch.models.embedders
     import anabranch.models.local_servers
     import anabranch.models.providers
-    import anabranch.models.rerankers
+    import anabranch.models.rerankers.rerank_calls
+    import anabranch.retrieval.langchain_retriever
+    import anabranch.retrieval.llm_retriever
     import anabranch.store.no_corpus
     import anabranch.store.stores  # noqa: F401
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessageChunk
@@ -57,17 +58,27 @@ class RunningTurn:
         """Take what belongs to one step; if it `begins` the turn, the state belongs to the previous one."""
         self.settings = settings
         self.retrievers: Mapping[str, BaseRetriever] = bindings.retrievers
-        self._step, self._state, self._bindings, self._runtime, self._begins = step, state, bindings, runtime, begins
-        self._record: TurnRecord | None = None if begins else state.get("turn")
+        self._step, self._bindings, self._runtime, self._begins = step, bindings, runtime, begins
         self._counts: dict[str, Any] = {}
         self._degraded: list[Degraded] = []
+        self._read(state)
         self.generation: int = self._record["generation"] if self._record else 0
-        self.scope = make_scope(settings, self._record["filters"] if self._record else None)
+
+    def _read(self, state: Mapping[str, Any]) -> None:
+        self._state = state
+        self._record: TurnRecord | None = None if self._begins else state.get("turn")
+        self.scope = make_scope(self.settings, self._record["filters"] if self._record else None)
         self.budget = (
-            Budget.from_trace(state["trace"], settings)
-            if "trace" in state and not begins
-            else Budget(settings, Spending.from_record(state.get("budget")))
+            Budget.from_trace(state["trace"], self.settings)
+            if "trace" in state and not self._begins
+            else Budget(self.settings, Spending.from_record(state.get("budget")))
         )
+
+    def with_state(self, state: Mapping[str, Any]) -> RunningTurn:
+        """Return this turn for a state that a caller's own step has changed; both report to the same step."""
+        changed = copy(self)
+        changed._read(state)
+        return changed
 
     @property
     def access_digest(self) -> str:
@@ -82,12 +93,14 @@ class RunningTurn:
     async def corpus(self) -> CorpusReader:
         """Return the corpus; a turn whose generation was removed continues with the current one."""
         corpus = await load_corpus(self.settings, self._bindings, self.generation)
+        if corpus.generation == 0:  # the settings name no retriever of a corpus
+            return corpus
         if self.generation not in (0, corpus.generation):
             note_failure(
                 f"generation {self.generation} of the corpus, with which this turn began, is no longer available: "
                 f"the turn continues with generation {corpus.generation}"
             )
-        self.generation = corpus.generation or self.generation
+        self.generation = corpus.generation
         return corpus
 
     async def chat(self) -> Chat | None:

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from anabranch.agent.graph.settings_precedence import digest_access
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.state import OutputState, State
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.types import Chunk
 
@@ -85,7 +85,8 @@ def check_values(values: Mapping[str, Any]) -> None:
         ThreadStateError: A channel would have the wrong shape, or be too long.
     """
     try:
-        _make_validator(State, frozenset({"messages"})).validate_python(values, strict=True)
+        for shape in (State, OutputState):
+            _make_validator(shape, frozenset({"messages"})).validate_python(values, strict=True)
     except ValidationError as error:
         raise _unwritable(_list_problems(error)) from error
     for name, value in values.items():

@@ -30,7 +30,7 @@ from anabranch.agent.graph.state_validation import check_state, hold_to_reader, 
 from anabranch.agent.graph.sync_adapter import wait_for
 from anabranch.agent.graph.telemetry import trace_step
 from anabranch.agent.nodes.settings import Context, IngestContext
-from anabranch.agent.nodes.state import Update
+from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import SettingsError
 from anabranch.identity.user import UserRole
@@ -57,10 +57,17 @@ class Steps:
     def __call__(self, node: NodeFunction, name: str = "") -> Runnable[Any, Any]:
         """Return the step of a node, or its replacement; the name is that of the function if none is given."""
         name = name or node.__name__
+        return self._replacement(name, shape_of(node)) or NodeStep(name, node, self._bindings)
+
+    def subgraph(self, name: str, graph: Runnable[Any, Any]) -> Runnable[Any, Any]:
+        """Return a graph as a node, or its replacement."""
+        return self._replacement(name, State) or graph
+
+    def _replacement(self, name: str, shape: type) -> Runnable[Any, Any] | None:
         own = self._replacements.get(name)
-        if own is None:
-            return NodeStep(name, node, self._bindings)
-        return own if isinstance(own, Runnable) else NodeStep(name, _as_node(name, own), self._bindings)
+        if own is None or isinstance(own, Runnable):
+            return own
+        return NodeStep(name, _as_node(name, own), self._bindings, shape=shape)
 
     def edge(self, choose: Callable[..., Any]) -> Callable[[Any], Any]:
         """Return a path for `add_conditional_edges` that checks the state, and calls `choose(state[, settings])`."""
@@ -75,7 +82,9 @@ class Steps:
         return path
 
     def pause(self, node: Callable[[Any], Update]) -> Any:  # noqa: ANN401  # LangGraph's types take no plain function
-        """Return a node that pauses for a person; the trace has no line for it."""
+        """Return a node that pauses for a person, or its replacement; the trace has no line of the pause."""
+        if (own := self._replacement(node.__name__, shape_of(node))) is not None:
+            return own
 
         @wraps(node)
         def run(state: Any) -> Update:  # noqa: ANN401  # as `node` does
@@ -110,11 +119,15 @@ class NodeStep(Runnable[Any, Any]):
         *,
         role: UserRole = "ask",
         has_trace: bool = True,
+        shape: type | None = None,
     ) -> None:
-        """Take the node; with `has_trace`, its state belongs to a turn and has a channel `trace`."""
+        """Take the node; with `has_trace`, its state belongs to a turn and has a channel `trace`.
+
+        Without a `shape`, the state has that of the node's first parameter.
+        """
         self.name = f"{name}_step"
         self._step, self._node, self._bindings, self._role, self._has_trace = name, node, bindings, role, has_trace
-        self._shape = shape_of(node)
+        self._shape = shape or shape_of(node)
         # Before the first step, the state belongs to the previous turn.
         self._begins = name == "begin"
 
@@ -143,7 +156,8 @@ class NodeStep(Runnable[Any, Any]):
             record.finish(step, update)
         finished = {"status": "finished", "ms": step["ms"], "calls": step["calls"], **step["counts"]}
         runtime.stream_writer({"step": self._step, **finished})
-        return {**update, "trace": Overwrite([step]) if self._begins else [step]}
+        # A caller's own step may have run a graph, and returns its lines.
+        return {**update, "trace": Overwrite([step]) if self._begins else [*update.get("trace", []), step]}
 
     def _turn(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> RunningTurn:
         if not self._has_trace:

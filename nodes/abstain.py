@@ -14,7 +14,7 @@ async def abstain(state: State, turn: Turn) -> Update:
     """Write that nothing was found; nothing in it is an answer."""
     question, asked = state["turn"]["question"], state["turn"]["standalone_question"]
     ids = select_leaves(state["candidates"], state["passages"])[:NEAREST]
-    found = await turn.chunks(ids)
+    found = await turn.chunks(ids) if ids else {}
     leaves = [found[chunk_id] for chunk_id in ids if chunk_id in found]
     nearest = await find_nearest(await turn.corpus(), leaves, question, asked)
     words = nearest.phrases

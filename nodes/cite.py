@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 from anabranch.agent.nodes.compose import current_draft
 from anabranch.agent.nodes.state import State, Update
@@ -237,7 +237,7 @@ def _make_citation(
         quote=record.quote,
         start=start,
         end=end,
-        grade=record.grade,
+        grade=cast('Literal["quoted", "found"]', record.grade),
         judged=judgements.get(record.claim, ""),
         link=link_to(path, page=page, quote=record.quote, start=start, end=end) if links_files or is_url(path) else "",
     )

@@ -96,6 +96,10 @@ class Turn(Protocol):
         """Report that the result is worse than it should be, and why."""
         ...
 
+    def with_state(self, state: Mapping[str, Any]) -> Turn:
+        """Return this turn for a state that a caller's own step has changed, such as one with other filters."""
+        ...
+
     def show(self, **event: Any) -> None:  # noqa: ANN401  # JSON values
         """Put an event into the `custom` stream."""
         ...

@@ -15,6 +15,7 @@ from langgraph.types import Command, interrupt
 
 from anabranch import Context, CorpusNotFoundError, SettingsError, answer, search
 from anabranch.agent.nodes.rerank import rerank
+from anabranch.agent.nodes.retrieve import retrieve
 from tests.graph.inside import build
 
 QUESTION = "Who built the Halden weir?"
@@ -129,3 +130,57 @@ def test_steps_that_cannot_stand_in_are_refused(river: str) -> None:
         build(nodes={"rerank": dict})
     with pytest.raises(SettingsError, match="returned list"):
         build(nodes={"rerank": lambda state: []}, settings={"corpus": river}).compile().invoke({"question": QUESTION})
+
+
+TAKEN = [
+    "begin", "cite", "create", "finish", "fuse", "grade", "merge", "pack", "rerank", "retrieval", "retrieve",
+    "review_queries", "review_sources", "rewrite",
+]  # fmt: skip
+"""The steps that a first question, asked without a model, comes to."""
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_step_that_is_replaced_is_not_taken(name: str, river: str) -> None:
+    class ReplacedError(Exception):
+        pass
+
+    def own(state: Any) -> dict[str, Any]:
+        raise ReplacedError(sorted(state))
+
+    settings: dict[str, Any] = {"corpus": river}
+    if name.startswith("review_"):
+        settings["review"] = name.removeprefix("review_")
+    compiled = build(nodes={name: own}, settings=settings).compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    with pytest.raises(ReplacedError):
+        compiled.invoke({"question": QUESTION}, config)
+
+
+def test_an_own_step_may_give_the_built_in_one_another_state(river: str) -> None:
+    async def narrowed(state: Any, runtime: Any) -> dict[str, Any]:
+        changed = {**state, "turn": {**state["turn"], "filters": {"source": "weir.md"}}}
+        update = await retrieve(changed, runtime.turn.with_state(changed))
+        line = {
+            "node": "mine",
+            "round": "0",
+            "ms": 1.0,
+            "calls": 5,
+            "prompt_tokens": 1,
+            "output_tokens": 1,
+            "counts": {},
+        }
+        return {**update, "trace": [line]}
+
+    state = build(nodes={"retrieve": narrowed}, settings={"corpus": river}).compile().invoke({"question": QUESTION})
+    assert {passage["source"] for passage in state["passages"]} == {"weir.md"}
+    assert state["usage"]["calls"] == 10
+    assert [step["node"] for step in state["trace"]].count("retrieve") == 2
+
+
+async def test_a_turn_that_goes_on_without_its_corpus_has_no_complaint(river: str) -> None:
+    compiled = build({"tolls": Tolls()}).compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    await compiled.ainvoke({"question": BRIDGE}, config, context=Context(corpus=river, review="queries"))
+    state = await compiled.ainvoke(Command(resume=True), config, context=Context(retrievers=("tolls",)))
+    assert state["degraded"] == []
+    assert TOLL in {citation["quote"] for citation in state["citations"]}

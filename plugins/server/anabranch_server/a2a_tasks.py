@@ -29,6 +29,7 @@ from starlette.requests import Request
 from typing_extensions import override
 
 import anabranch
+from anabranch.agent.nodes.finish import derive_result
 from anabranch.errors import AnabranchError, UserError
 from anabranch_server.requester import Requester
 from anabranch_server.run_queue import UNFINISHED, RunRecord
@@ -248,6 +249,8 @@ def task_of(run: RunRecord) -> types.Task:
         status.message.CopyFrom(new_text_message(error["message"], context_id=run.thread_id, task_id=run.run_id))
     parts = []
     if run.status == "success":
+        # A run that began behind the last step of a turn has its records, and not what that step makes of them.
+        values = {**derive_result(values), **values}
         found = [{name: each[name] for name in CITED} for each in values["citations"]]
         sources = {name: values[name] for name in ("status", "abstained", "unconfirmed")} | {"citations": found}
         parts = [new_text_part(values["answer"], TEXT), new_data_part(sources, DATA)]

@@ -159,6 +159,9 @@ class DocumentTools:
             state = await self._answering(question, call)
         except AnabranchError as error:
             raise ToolError(str(error)) from error
+        if "__interrupt__" in state:
+            msg = "`review` paused this question for a person, and a tool cannot resume it. Ask with review=none."
+            raise ToolError(msg)
         return AskResult(
             answer=state["answer"],
             status=state["status"],

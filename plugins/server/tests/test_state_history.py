@@ -26,6 +26,7 @@ REFUSED: list[dict[str, Any]] = [
     {"turn": {}}, {"filters": "x"}, {"filters": {"source": LONG}}, {"answer": "x" * 400_001},
     {"answer": {"__overwrite__": "x"}}, {"claims": "x"}, {"claims": [LONG]}, {"check": LONG},
     {"check": {"a": LONG}}, {"trace": [{"node": "x"}]}, {"evidence": {"scores": "x"}},
+    {"citations": "x"}, {"status": 7}, {"usage": [1]}, {"unconfirmed": [{"text": LONG}]},
 ]  # fmt: skip
 
 

@@ -50,6 +50,7 @@ const valuesOf = ({ values, ...state }) => (waiting(state).includes("begin") ? {
 
 // A checkpoint keeps each fact once; readers are shown what is made of them, as `derive_result` makes it for programs.
 function resultOf(values) {
+  if (!values.turn) return values; // of a version that kept the answer's records in other channels
   const { turn = {}, claims = [], check = {}, trace = [] } = values;
   const { status, ...verification } = check;
   const sum = (name) => trace.reduce((total, step) => total + step[name], 0);
