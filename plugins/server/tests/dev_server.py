@@ -70,7 +70,7 @@ def copy_code(home: Path) -> None:
     for name in ("anabranch", "graph", "nodes", "prompts", "plugins", "langgraph.json", "pyproject.toml", "README.md"):
         source = REPOSITORY / name
         if source.is_dir():
-            shutil.copytree(source, home / name, symlinks=True, ignore=shutil.ignore_patterns("node_modules"))
+            shutil.copytree(source, home / name, symlinks=True, ignore=shutil.ignore_patterns("node_modules", "tests"))
         else:
             shutil.copy(source, home / name)
     shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
