@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from anabranch.agent.nodes.compose import find_nearest_passages
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import new_message_id
-from anabranch.extracts.nearest_passages import NEAREST, find_nearest, select_leaves
 from anabranch.retrieval.question_words import list_queries
 from anabranch.safety.link_removal import strip_links
 
 
 async def abstain(state: State, turn: Turn) -> Update:
     """Write that nothing was found; nothing in it is an answer."""
-    question, asked = state["turn"]["question"], state["turn"]["standalone_question"]
-    ids = select_leaves(state["candidates"], state["passages"])[:NEAREST]
-    found = await turn.chunks(ids) if ids else {}
-    leaves = [found[chunk_id] for chunk_id in ids if chunk_id in found]
-    nearest = await find_nearest(await turn.corpus(), leaves, question, asked)
+    nearest = await find_nearest_passages(state, turn)
     words = nearest.phrases
     lines = [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
-from anabranch.agent.nodes.compose import current_draft
+from anabranch.agent.nodes.compose import current_draft, find_nearest_passages
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import instructions, new_message_id, read_passages
 from anabranch.citations.deep_links import link_to
 from anabranch.errors import ModelError
-from anabranch.extracts.nearest_passages import find_nearest, select_leaves
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.types import AnswerCheck, AnswerStatus, Citation, Draft, Excerpt, Judgement, UnconfirmedClaim
@@ -81,10 +80,7 @@ async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) ->
     """Return the answer for the reader; an unconfirmed one says so first, and ends with the nearest passages."""
     if status != "not_confirmed":
         return {"answer": draft["answer"] if status == "answered" else "", "draft": draft}
-    chunks = await turn.chunks(ids := select_leaves(state["candidates"], state["passages"]))
-    leaves = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
-    question, asked = state["turn"]["question"], state["turn"]["standalone_question"]
-    nearest = await find_nearest(await turn.corpus(), leaves, question, asked, draft["answer"])
+    nearest = await find_nearest_passages(state, turn, draft["answer"])
     answer = "\n\n".join(filter(None, (nearest.phrases["not_confirmed"], draft["answer"], nearest.block)))
     message_id = new_message_id()  # the text streamed under the previous id does not say so
     turn.show_answer(message_id, answer)

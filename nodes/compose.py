@@ -1,9 +1,10 @@
-"""The draft without a model: the best passages, whole."""
+"""What steps show without a model: a draft of the best passages, whole, and lines of the nearest ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anabranch.extracts.nearest_passages import NEAREST, find_nearest, select_leaves
 from anabranch.retrieval.answerability import CALIBRATED, WEAK
 from anabranch.retrieval.question_words import respell_question
 from anabranch.retrieval.term_statistics import idf_of
@@ -12,6 +13,7 @@ from anabranch.types import NO_DRAFT, Draft
 if TYPE_CHECKING:
     from anabranch.agent.nodes.state import State
     from anabranch.agent.nodes.turn import Turn
+    from anabranch.extracts.nearest_passages import NearestPassages
     from anabranch.types import Chunk
 
 
@@ -40,6 +42,16 @@ async def current_draft(state: State, turn: Turn) -> Draft:
     ids = {each["id"] for each in state["draft"].get("shown", [])}
     chunks = await turn.chunks(list(ids))
     return state["draft"] if ids <= chunks.keys() else await compose_draft(state, turn)
+
+
+async def find_nearest_passages(state: State, turn: Turn, answer: str = "") -> NearestPassages:
+    """Return the leaves that are nearest to the question, or to what a model answered."""
+    ids = select_leaves(state["candidates"], state["passages"])
+    # An answer is compared with all of them; without one, the first are the nearest.
+    chunks = await turn.chunks(ids := ids if answer else ids[:NEAREST])
+    leaves = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
+    record = state["turn"]
+    return await find_nearest(await turn.corpus(), leaves, record["question"], record["standalone_question"], answer)
 
 
 def is_weak(state: State) -> bool:

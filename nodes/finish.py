@@ -24,7 +24,6 @@ from anabranch.types import (
     Degraded,
     Step,
     UnconfirmedClaim,
-    Verification,
 )
 
 
@@ -69,13 +68,7 @@ def derive_result(state: Mapping[str, Any]) -> Update:
             unconfirmed.append(claim)
         else:
             citations.append(claim)
-    verification = Verification(
-        claims=check["claims"],
-        quoted=check["quoted"],
-        found=check["found"],
-        not_confirmed=check["not_confirmed"],
-        checked=check["checked"],
-    )
+    verification = {name: value for name, value in check.items() if name != "status"}
     return {
         "citations": citations,
         "unconfirmed": unconfirmed,
