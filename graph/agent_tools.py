@@ -78,8 +78,7 @@ def as_tools(
         return _twice(await documents.grep(**arguments))
 
     async def read(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
-        # `from` is no name in Python.
-        first, last = arguments.pop("from", 1), arguments.pop("to", None)
+        first, last = arguments.pop("from"), arguments.pop("to")
         return _twice(await documents.read(first=first, last=last, **arguments))
 
     async def ask(question: str) -> tuple[Mapping[str, Any], Any]:
@@ -104,7 +103,10 @@ def _twice(result: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401  # a r
 def _tool(name: str, call: Calling, description: str, takes: type[BaseModel]) -> BaseTool:
     async def acall(**arguments: Any) -> tuple[str, Any]:  # noqa: ANN401
         try:
-            shown, artifact = await call(**arguments)
+            given = takes.model_validate(arguments)
+            shown, artifact = await call(**{name: getattr(given, name) for name in takes.model_fields})
+        except ValidationError as error:
+            raise ToolException(_describe_faults(error)) from error
         except AnabranchError as error:
             raise ToolException(str(error)) from error
         return json.dumps(shown, ensure_ascii=False), artifact
@@ -122,17 +124,15 @@ def _tool(name: str, call: Calling, description: str, takes: type[BaseModel]) ->
         acall,
         name=name,
         description=description,
-        args_schema=takes,
+        # As JSON: of a class, LangChain leaves out `from`, which is no name in Python.
+        args_schema=takes.model_json_schema(),
         response_format="content_and_artifact",
         handle_tool_error=True,
-        handle_validation_error=_describe_faults,
     )
 
 
-def _describe_faults(error: Any) -> str:  # noqa: ANN401  # pydantic's errors of either version
+def _describe_faults(error: ValidationError) -> str:
     """Return which arguments are wrong, on one line and without their values."""
-    if not isinstance(error, ValidationError):
-        return str(error)
     faults = "; ".join(f"`{each['loc'][0]}`: {each['msg']}" for each in error.errors()[:5] if each["loc"])
     return f"The tool was not called: {faults or 'its arguments are wrong'}."
 

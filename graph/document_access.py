@@ -134,8 +134,8 @@ class DocumentAccess:
         if "__interrupt__" in state:
             msg = "`review` paused this question for a person, and a tool cannot resume it."
             raise QuestionError(msg, hint="Ask with review=none.")
-        corpus, _, _ = await self._open()
-        return await asyncio.to_thread(show_answer, state, corpus.embedder)
+        corpus, scope, _ = await self._open()
+        return await show_answer(state, corpus, scope)
 
     async def _open(self, filters: Mapping[str, Any] | None = None) -> tuple[CorpusReader, Scope, Context]:
         if not import_parts.cache_info().currsize:

@@ -264,6 +264,35 @@ async def show_found(
     return FoundPassages(notice=DATA, items=shown, cursor=rest, note=paging.note(at))
 
 
+async def locate_quotes(
+    corpus: CorpusReader, scope: Scope, spots: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], tuple[str, int | None]]:
+    """Return the document of each quote, and the number of the passage of `read` that it begins in, None if not known.
+
+    An answer may quote a larger passage that stands for several of those.
+
+    Args:
+        corpus: Has the passages.
+        scope: The caller's; what is out of it is absent.
+        spots: The id of the quoted passage, and the character of the document where the quote begins.
+    """
+    quoted = await corpus.chunks(list(dict.fromkeys(chunk_id for chunk_id, _ in spots)), scope)
+    under = {chunk_id: [chunk_id] for chunk_id in quoted}
+    for _ in range(2):
+        known = await corpus.children([each for ids in under.values() for each in ids], scope)
+        under = {
+            chunk_id: [leaf for each in ids for leaf in known.get(each, [each])] for chunk_id, ids in under.items()
+        }
+    leaves = await corpus.chunks([each for ids in under.values() for each in ids], scope)
+    numbers = await _numbers(corpus, scope, list(leaves.values()))
+    places = {}
+    for chunk_id, start in spots:
+        if chunk_id in quoted:
+            begun = [each for each in under[chunk_id] if each in leaves and leaves[each].start <= start]
+            places[chunk_id, start] = quoted[chunk_id].doc_id, numbers.get(begun[-1]) if begun else None
+    return places
+
+
 # Finding and reading what is listed.
 
 

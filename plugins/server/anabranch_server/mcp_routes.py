@@ -104,12 +104,12 @@ async def _report(services: Services, run_id: str, report: Callable[[Mapping[str
 
 async def _answer(question: str, call: Call) -> Mapping[str, Any]:
     """Answer through this server's queue of runs, so that its limits apply; send its steps as they begin."""
-    from anabranch_server.mcp_tools import Progress
+    from anabranch_server.mcp_tools import StepProgress
 
     request, caller = _request_of(call)
     services: Services = request.app.state.services
     asked = RunRequest(input={"question": question}, stream_mode=("custom",), stream_subgraphs=True)
-    run, report = await services.accept(caller, asked, None), Progress(call)
+    run, report = await services.accept(caller, asked, None), StepProgress(call)
     reporting = asyncio.create_task(_report(services, run.run_id, report))
     try:
         await services.wait_for_run(run, request)

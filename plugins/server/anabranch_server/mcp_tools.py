@@ -37,9 +37,6 @@ from anabranch.retrieval.wildcards import MAX_PATTERN
 from anabranch_server.identity import AUTH_USER, User
 from anabranch_server.tool_arguments import argument_faults
 
-MAX_TEXT = 10_000
-"""Most characters of a question or a query, as the graph has it."""
-
 INSTRUCTIONS = (
     "Reads the user's own documents. Use `ask` for an answer with verbatim quotes and where they stand; `search` for "
     "passages by meaning, `grep` for exact words, `read` for what stands around a passage, and `list_documents` for "
@@ -110,8 +107,7 @@ def _argument(name: str, **bounds: Any) -> Any:  # noqa: ANN401  # a pydantic fi
     return Field(description=ARGUMENTS[name], **bounds)
 
 
-Text = Annotated[str, Field(max_length=MAX_TEXT)]
-Filters = Annotated[dict[str, Any] | None, _argument("filters")]
+FilterArgument = Annotated[dict[str, Any] | None, _argument("filters")]
 CursorText = Annotated[str, _argument("cursor", max_length=MAX_CURSOR)]
 DocumentName = Annotated[str, _argument("document", max_length=MAX_NAME)]
 PassageNumber = Annotated[int, _argument("from", alias="from", ge=1, le=MOST_PASSAGES)]
@@ -138,16 +134,16 @@ class DocumentTools:
         self._begin = begin or _count_nothing
         self._answering = answer or self._answer
 
-    async def list_documents(self, call: Call, filters: Filters = None, cursor: CursorText = "") -> DocumentList:
+    async def list_documents(self, call: Call, filters: FilterArgument = None, cursor: CursorText = "") -> DocumentList:
         """List documents."""
         async with self._access(call) as documents:
             return await documents.list_documents(filters, cursor)
 
     async def search(
         self,
-        query: Annotated[Text, _argument("query")],
+        query: Annotated[str, _argument("query")],
         call: Call,
-        filters: Filters = None,
+        filters: FilterArgument = None,
         limit: Annotated[int, _argument("limit", ge=1, le=MOST)] = USUAL,
         cursor: CursorText = "",
     ) -> FoundPassages:
@@ -178,7 +174,7 @@ class DocumentTools:
         async with self._access(call) as documents:
             return await documents.read(document, first, last, cursor)
 
-    async def ask(self, question: Annotated[Text, _argument("question")], call: Call) -> AskedAnswer:
+    async def ask(self, question: Annotated[str, _argument("question")], call: Call) -> AskedAnswer:
         """Answer a question; the steps are sent as they begin."""
         try:
             state = await self._answering(question, call)
@@ -197,7 +193,7 @@ class DocumentTools:
     async def _answer(self, question: str, call: Call) -> Mapping[str, Any]:
         user = self._user_of(call)
         config = RunnableConfig(configurable={} if user is None else {AUTH_USER: user})
-        report, state = Progress(call), dict[str, Any]()
+        report, state = StepProgress(call), dict[str, Any]()
         run: AsyncIterator[Any] = answer_graph.astream(
             InputState(question=question), config, context=Context(), stream_mode=["custom", "values"], subgraphs=True
         )
@@ -209,7 +205,7 @@ class DocumentTools:
         return state
 
 
-class Progress:
+class StepProgress:
     """Sends the steps of a run to the client as they begin, if it asked for its progress."""
 
     def __init__(self, call: Call) -> None:
