@@ -31,7 +31,8 @@ def run(question: str, corpus: str, model: BaseChatModel) -> list[AnyMessage]:
 def open_model(name: str, base_url: str | None) -> BaseChatModel:
     """Return a chat model by its name, provider:name."""
     options: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
-    return init_chat_model(name, **options)
+    model: BaseChatModel = init_chat_model(name, **options)
+    return model
 
 
 def show_calls(messages: list[AnyMessage]) -> None:

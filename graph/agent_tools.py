@@ -145,8 +145,8 @@ def _takes(name: str, **fields: Any) -> type[BaseModel]:  # noqa: ANN401  # as p
     return create_model(name, __config__=ConfigDict(extra="forbid"), **described)  # type: ignore[call-overload, no-any-return]
 
 
-_FILTERS = (dict[str, Any] | None, None, {})
-_CURSOR = (str, "", {})
+_FILTERS: Any = (dict[str, Any] | None, None, {})
+_CURSOR: Any = (str, "", {})
 _LISTING = _takes("list_documents", filters=_FILTERS, cursor=_CURSOR)
 _SEARCH = _takes(
     "search", query=(str, ..., {}), filters=_FILTERS, limit=(int, USUAL, {"ge": 1, "le": MOST}), cursor=_CURSOR

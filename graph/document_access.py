@@ -121,9 +121,8 @@ class DocumentAccess:
         ids = [candidate["id"] for candidate in state["candidates"]]
         passages = await read_chunks(settings, state, ids)
         ranked = [passages[each] for each in ids if each in passages]
-        found = await show_found(corpus, scope, query, ranked, limit, cursor)
-        await self._note("search", settings, corpus, scope, found["items"])
-        return found
+        # The graph has recorded what it found.
+        return await show_found(corpus, scope, query, ranked, limit, cursor)
 
     async def show_answer(self, state: Mapping[str, Any]) -> AskedAnswer:
         """Return the answer of a finished run as a result of a tool.

@@ -207,8 +207,9 @@ def test_what_is_shown_is_in_the_audit_log(house: str, tmp_path: Path, monkeypat
     for name, arguments in calls.items():
         assert call(tools[name], **arguments).status == "success"
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    assert "found" in {line["event"] for line in lines}
     shown = [line for line in lines if line["event"] == "document"]
-    assert [line["tool"] for line in shown] == ["search", "grep", "read"]
+    assert [line["tool"] for line in shown] == ["grep", "read"]
     assert all([each["source"] for each in line["documents"]] == ["boiler.md"] for line in shown)
     monkeypatch.setenv("ANABRANCH_AUDIT", str(tmp_path / "none" / "audit.jsonl"))
     environment.cache_clear()
