@@ -30,7 +30,7 @@ Calling = Callable[..., Awaitable[tuple[Mapping[str, Any], Any]]]
 
 
 def as_tools(
-    corpus: str | PathLike[str],
+    corpus: str | PathLike[str] | None = None,
     *,
     about: str = "",
     prefix: str = "",
@@ -46,7 +46,7 @@ def as_tools(
     well; that of `ask` is all that `answer` returns. A wrong argument is told to the model, and does not end the agent.
 
     Args:
-        corpus: Where the documents are.
+        corpus: Where the documents are; None for the corpus of the operator, or of the user of the agent's run.
         about: What the documents are about, in one sentence: the agent's model decides by it when to use the tools.
         prefix: Begins each name, for an agent with several corpora or with tools of the same names.
         filters: A filter expression; the tools show only documents that match.
@@ -59,7 +59,7 @@ def as_tools(
         SettingsError: A setting is unknown or out of bounds, or the filters are malformed.
     """
     parse_filters(filters)
-    given = {**settings, "corpus": corpus}
+    given = settings if corpus is None else {**settings, "corpus": corpus}
     context, own = bind_run(given, reranker, retrievers)
     documents = DocumentAccess(
         given=context,

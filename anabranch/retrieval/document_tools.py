@@ -12,7 +12,7 @@ import binascii
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -116,7 +116,7 @@ class ReadPassages(FoundPassages):
 
 
 class Cursor(TypedDict):
-    """What a cursor holds; `anchor` is a digest of the id of the item before `position`."""
+    """What a cursor holds; `anchor` marks the item before `position`, or that of `grep`, at it."""
 
     position: int
     offset: int
@@ -326,7 +326,10 @@ async def _numbers(corpus: CorpusReader, scope: Scope, passages: Sequence[Chunk]
         return {}
     owners = list(dict.fromkeys(each.doc_id for each in passages))
     leaves = await corpus.leaves(owners, scope, MOST_NUMBERED)
-    wanted = {each.chunk_id for each in passages}
+    return await asyncio.to_thread(_number, leaves, {each.chunk_id for each in passages})
+
+
+def _number(leaves: Mapping[str, Sequence[str]], wanted: Collection[str]) -> dict[str, int]:
     return {each: number for listed in leaves.values() for number, each in enumerate(listed, 1) if each in wanted}
 
 
@@ -479,9 +482,14 @@ def _resume(ids: Sequence[str], at: Cursor) -> int:
 
 def _find_item(ids: Sequence[str], place: int, anchor: str) -> int:
     """Return where the item of an anchor is: at its old place, or at another; the old place if it is gone."""
-    if not anchor or (0 <= place < len(ids) and _digest(ids[place]) == anchor):
+    if not anchor or (0 <= place < len(ids) and _mark(ids[place]) == anchor):
         return place
-    return next((at for at, each in enumerate(ids) if _digest(each) == anchor), min(place, len(ids)))
+    return next((at for at, each in enumerate(ids) if _mark(each) == anchor), min(place, len(ids)))
+
+
+def _mark(key: str) -> str:
+    """Return what a cursor holds of an id: the ids of a corpus themselves, others as a digest."""
+    return key if len(key) <= 32 and key.isascii() else _digest(key)
 
 
 class _Paging:
@@ -492,7 +500,7 @@ class _Paging:
         self._generation = corpus.generation
 
     def write(self, position: int, before: str, offset: int = 0) -> str:
-        parts = [self._key, position, offset, _digest(before) if before else "", self._generation]
+        parts = [self._key, position, offset, _mark(before) if before else "", self._generation]
         return base64.urlsafe_b64encode(json.dumps(parts, separators=(",", ":")).encode()).decode()
 
     def read(self, cursor: str) -> Cursor:
