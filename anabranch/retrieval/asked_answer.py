@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -13,6 +13,8 @@ from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.retrieval.document_tools import RESERVED, TOKENS, count_tokens, locate_quotes, shorten_line
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.types import AnswerStatus
+
+Item = TypeVar("Item")
 
 
 class QuotedSource(TypedDict):
@@ -88,23 +90,29 @@ def _bound(state: Mapping[str, Any], sources: Sequence[QuotedSource], tokens: To
     (size,) = count_tokens(tokens, [result["answer"]])
     if size > room:
         result["answer"] = _cut(result["answer"], tokens, room)
-        result["remarks"].append("The answer is cut here: ask for less at once.")
+        result["remarks"].append("The answer is cut here: ask for less.")
         size = room
     room -= size
+    result["sources"], room = _select(sources, tokens, room)
     claims = [_claim(each) for each in state["unconfirmed"]]
-    lists: tuple[tuple[str, Sequence[Any], list[Any], int], ...] = (
-        ("sources", sources, result["sources"], len(state["citations"])),
-        ("claims that are not confirmed", claims, result["unconfirmed"], len(claims)),
-    )
-    for name, items, shown, count in lists:
-        for item, size in zip(items, count_tokens(tokens, items), strict=True):
-            if size > room:
-                break
-            shown.append(item)
-            room -= size
-        if len(shown) < count:
-            result["remarks"].append(f"{count - len(shown)} {name} are left out here: ask for less at once.")
+    result["unconfirmed"], room = _select(claims, tokens, room)
+    left_out = {
+        "sources": len(state["citations"]) - len(result["sources"]),
+        "claims that are not confirmed": len(claims) - len(result["unconfirmed"]),
+    }
+    result["remarks"] += [
+        f"{count} {name} are left out here: ask for less." for name, count in left_out.items() if count
+    ]
     return result
+
+
+def _select(items: Sequence[Item], tokens: Tokens, room: int) -> tuple[list[Item], int]:
+    """Return the first items that fit, and the tokens that are left."""
+    for place, size in enumerate(count_tokens(tokens, items)):
+        if size > room:
+            return list(items[:place]), room
+        room -= size
+    return list(items), room
 
 
 def _source(citation: Mapping[str, Any], document_id: str, number: int | None) -> QuotedSource:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import json
 import time
@@ -506,18 +505,26 @@ class _Paging:
     def read(self, cursor: str) -> Cursor:
         if not cursor:
             return Cursor(position=0, offset=0, anchor="", generation=self._generation)
-        try:
-            key, position, offset, anchor, generation = json.loads(
-                base64.b64decode(cursor[:MAX_CURSOR].encode("ascii"), altchars=b"-_", validate=True)
-            )
-            numbers = (position, offset, generation)
-            is_valid = all(type(each) is int and 0 <= each < 10**12 for each in numbers) and isinstance(anchor, str)
-        except (TypeError, ValueError, AttributeError, binascii.Error, RecursionError):
-            key, is_valid = "", False
-        if not is_valid or key != self._key:
+        parts = _decode(cursor)
+        if parts is None or parts[0] != self._key:
             msg = "This cursor is not of this call."
             raise QuestionError(msg, hint="Repeat the call that returned it, with the same arguments; or leave it out.")
+        _, position, offset, anchor, generation = parts
         return Cursor(position=position, offset=offset, anchor=anchor, generation=generation)
 
     def note(self, at: Cursor) -> str:
         return CHANGED if at["generation"] != self._generation else ""
+
+
+def _decode(cursor: str) -> tuple[str, int, int, str, int] | None:
+    """Return what a cursor holds; None if it is none of ours."""
+    try:
+        key, position, offset, anchor, generation = json.loads(
+            base64.b64decode(cursor[:MAX_CURSOR].encode("ascii"), altchars=b"-_", validate=True)
+        )
+    except (TypeError, ValueError, AttributeError, RecursionError):
+        return None
+    numbers = (position, offset, generation)
+    if not all(type(each) is int and 0 <= each < 10**12 for each in numbers) or not isinstance(anchor, str):
+        return None
+    return key, position, offset, anchor, generation

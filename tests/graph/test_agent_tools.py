@@ -157,7 +157,9 @@ def test_a_corpus_that_is_not_there_and_a_model_that_is_not_there_are_told(tmp_p
     assert (paused.status, "review" in paused.text) == ("error", True)
 
 
-@pytest.mark.parametrize("given", [{"topk": 1}, {"top_k": 0}, {"filters": {"a": {"b": 1}}}, {"k": 3}])
+@pytest.mark.parametrize(
+    "given", [{"topk": 1}, {"top_k": 0}, {"max_tokens": -1}, {"filters": {"a": {"b": 1}}}, {"k": 3}]
+)
 def test_a_mistake_of_the_program_is_told_when_the_tools_are_made(house: str, given: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         as_tools(house, **given)

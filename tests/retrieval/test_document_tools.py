@@ -252,6 +252,23 @@ async def test_long_lists_say_that_they_are_cut(corpus: CorpusReader, monkeypatc
     assert "Only the first 3 documents" in (await grep(corpus, Scope(), "heron"))["note"]
 
 
+async def test_a_passage_that_goes_while_it_is_read_is_said(
+    corpus: CorpusReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = await read(corpus, Scope(), "long.md", 1, 4)
+    fetch = corpus.chunks
+
+    async def chunks(ids: list[str], scope: Scope) -> Any:
+        return {
+            key: chunk for key, chunk in (await fetch(ids, scope)).items() if key != whole["items"][1]["passage_id"]
+        }
+
+    monkeypatch.setattr(corpus, "chunks", chunks)
+    rest = await read(corpus, Scope(), "long.md", 1, 4)
+    assert [each["number"] for each in rest["items"]] == [1, 3, 4]
+    assert "has changed" in rest["note"]
+
+
 class Bare:
     """A store that can only search."""
 
