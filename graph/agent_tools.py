@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from anabranch.agent.graph.answer import aanswer
 from anabranch.agent.graph.bindings import bind, bind_run
 from anabranch.agent.graph.document_access import ARGUMENTS, DESCRIPTIONS, MOST, USUAL, DocumentAccess
-from anabranch.agent.graph.retrieval import search_graph
+from anabranch.agent.graph.retrieval import make_search
 from anabranch.agent.graph.sync_adapter import wait_for
 from anabranch.errors import AnabranchError
 from anabranch.store.filters import parse_filters
@@ -65,21 +65,21 @@ def as_tools(
         given=context,
         filters=filters,
         bindings=bind(embedder=embedder, retrievers=own),
-        search_with=search_graph(own, embedder),
+        search_with=make_search(own, embedder),
     )
 
     async def list_documents(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
-        return _twice(await documents.list_documents(**arguments))
+        return _with_artifact(await documents.list_documents(**arguments))
 
     async def search(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
-        return _twice(await documents.search(**arguments))
+        return _with_artifact(await documents.search(**arguments))
 
     async def grep(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
-        return _twice(await documents.grep(**arguments))
+        return _with_artifact(await documents.grep(**arguments))
 
     async def read(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
         first, last = arguments.pop("from"), arguments.pop("to")
-        return _twice(await documents.read(first=first, last=last, **arguments))
+        return _with_artifact(await documents.read(first=first, last=last, **arguments))
 
     async def ask(question: str) -> tuple[Mapping[str, Any], Any]:
         found = await aanswer(
@@ -96,7 +96,7 @@ def as_tools(
     ]
 
 
-def _twice(result: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401  # a result of a tool
+def _with_artifact(result: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401  # a result of a tool
     return result, result
 
 
@@ -111,12 +111,12 @@ def _tool(name: str, call: Calling, description: str, takes: type[BaseModel]) ->
             raise ToolException(str(error)) from error
         return json.dumps(shown, ensure_ascii=False), artifact
 
-    async def paired(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def call_both(arguments: Mapping[str, Any]) -> dict[str, Any]:
         content, artifact = await acall(**arguments)
         return {"content": content, "artifact": artifact}
 
     def run(**arguments: Any) -> tuple[str, Any]:  # noqa: ANN401
-        done = wait_for(paired(arguments))
+        done = wait_for(call_both(arguments))
         return done["content"], done["artifact"]
 
     return StructuredTool.from_function(
@@ -137,7 +137,7 @@ def _describe_faults(error: ValidationError) -> str:
     return f"The tool was not called: {faults or 'its arguments are wrong'}."
 
 
-def _takes(name: str, **fields: Any) -> type[BaseModel]:  # noqa: ANN401  # as pydantic takes them
+def _make_schema(name: str, **fields: Any) -> type[BaseModel]:  # noqa: ANN401  # as pydantic takes them
     described = {
         field: (Annotated[kind, Field(description=ARGUMENTS[field], **bounds)], default)
         for field, (kind, default, bounds) in fields.items()
@@ -147,13 +147,13 @@ def _takes(name: str, **fields: Any) -> type[BaseModel]:  # noqa: ANN401  # as p
 
 _FILTERS: Any = (dict[str, Any] | None, None, {})
 _CURSOR: Any = (str, "", {})
-_LISTING = _takes("list_documents", filters=_FILTERS, cursor=_CURSOR)
-_SEARCH = _takes(
+_LISTING = _make_schema("list_documents", filters=_FILTERS, cursor=_CURSOR)
+_SEARCH = _make_schema(
     "search", query=(str, ..., {}), filters=_FILTERS, limit=(int, USUAL, {"ge": 1, "le": MOST}), cursor=_CURSOR
 )
-_GREP = _takes("grep", pattern=(str, ..., {}), document=(str, "", {}), cursor=_CURSOR)
-_READ = _takes(
+_GREP = _make_schema("grep", pattern=(str, ..., {}), document=(str, "", {}), cursor=_CURSOR)
+_READ = _make_schema(
     "read",
     **{"document": (str, ..., {}), "from": (int, 1, {"ge": 1}), "to": (int | None, None, {}), "cursor": _CURSOR},
 )
-_ASK = _takes("ask", question=(str, ..., {}))
+_ASK = _make_schema("ask", question=(str, ..., {}))

@@ -129,7 +129,7 @@ _CALLBACKS = run_callbacks("search")
 graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_CALLBACKS)
 
 
-def search_graph(retrievers: Retrievers | None, embedder: Embeddings | Embedder | None) -> SearchGraph:
+def make_search(retrievers: Retrievers | None, embedder: Embeddings | Embedder | None) -> SearchGraph:
     """Return the search graph, made anew if it needs objects of the caller's."""
     if not retrievers and embedder is None:
         return graph
@@ -186,7 +186,7 @@ class HybridRetriever(BaseRetriever):
         return _documents(await self._graph().ainvoke(InputState(question=query, filters=self.filters), **options))
 
     def _graph(self) -> SearchGraph:
-        return search_graph(self.retrievers, self.embedder)
+        return make_search(self.retrievers, self.embedder)
 
     def _options(
         self, run_manager: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun, k: int | None

@@ -125,6 +125,8 @@ class Cursor(TypedDict):
 
 CHANGED = "The corpus has changed since the first part: call without the cursor to see it as it is now."
 
+ANEW = "The last item of the part before is gone, so this begins anew."
+
 
 def narrow(scope: Scope, filters: Mapping[str, Any] | None) -> Scope:
     """Return a scope with further filters; they never widen it.
@@ -148,14 +150,15 @@ async def list_documents(corpus: CorpusReader, scope: Scope, cursor: str = "") -
     store, paging = _listing(corpus), _Paging("list_documents", [scope.filters], corpus)
     at = paging.read(cursor)
     found = await store.outlines(scope, min(at["position"] + PAGE + 1, MOST_DOCUMENTS))
-    begin = _resume([each.doc_id for each in found], at)
+    last, is_anew = _resume([each.doc_id for each in found], at["position"] - 1, at)
+    begin = last + 1
     rows = found[begin : begin + PAGE]
     files = await _originals(corpus, [each.doc_id for each in rows], scope)
     items = [_listed(each, files.get(each.doc_id)) for each in rows]
     shown, _ = await _fit(items, corpus.embedder)
     end = begin + len(shown)
     has_more = end < len(found)
-    note = paging.note(at)
+    note = paging.note(at, is_anew=is_anew)
     if not has_more and len(found) == MOST_DOCUMENTS:
         note = f"Only the first {MOST_DOCUMENTS:,} documents are listed: give a filter to see others."
     rest = paging.write(end, found[end - 1].doc_id) if has_more else ""
@@ -183,16 +186,18 @@ async def read(
     end = min(found.leaves, last or found.leaves)
     begin = max(at["position"], first - 1)
     ids = (await store.leaves([found.doc_id], scope, min(begin + PAGE, end))).get(found.doc_id, [])
-    begin = max(_resume(ids, at) if at["anchor"] else begin, first - 1)
+    place, is_anew = _resume(ids, begin - 1, at)
+    begin = max(place + 1, first - 1)
     chunks = await corpus.chunks(ids[begin:], scope)
     entries = [
         (number, _found(chunks[each], number)) for number, each in enumerate(ids[begin:], begin + 1) if each in chunks
     ]
-    shown, rest = await _fit([entry for _, entry in entries], corpus.embedder, at["offset"])
+    offset = 0 if is_anew else at["offset"]
+    shown, rest = await _fit([entry for _, entry in entries], corpus.embedder, offset)
     after = entries[len(shown) - 1][0] if shown else end
-    note = paging.note(at)
-    if len(entries) < len(ids) - begin or not ids:
-        note = CHANGED
+    note = paging.note(at, is_anew=is_anew)
+    if len(entries) < len(ids) - begin or not entries:
+        note = note or CHANGED
     following = ""
     if rest:
         # The last one is cut: the next part begins inside it.
@@ -221,8 +226,9 @@ async def grep(corpus: CorpusReader, scope: Scope, pattern: str, document: str =
         documents = await store.outlines(scope, MOST_DOCUMENTS)
         if len(documents) == MOST_DOCUMENTS:
             note = f"Only the first {MOST_DOCUMENTS:,} documents are looked through: narrow them by filters."
-    begin = _find_item([each.doc_id for each in documents], at["position"], at["anchor"])
-    found, place = await _scan(store, scope, words, documents, _Place(begin, at["offset"]))
+    now, is_anew = _resume([each.doc_id for each in documents], at["position"], at)
+    begin = _Place(0, 0) if is_anew else _Place(now, at["offset"])
+    found, place = await _scan(store, scope, words, documents, begin)
     rest = ""
     if place.document < len(documents):
         rest = paging.write(place.document, documents[place.document].doc_id, place.leaf)
@@ -230,7 +236,7 @@ async def grep(corpus: CorpusReader, scope: Scope, pattern: str, document: str =
         note = "Nothing so far: go on with the cursor."
     elif not found and words.has_other_signs:
         note = "Nothing was found. Only * has a meaning in a pattern; other signs are looked for as they stand."
-    return FoundPassages(notice=DATA, items=found, cursor=rest, note=paging.note(at) or note)
+    return FoundPassages(notice=DATA, items=found, cursor=rest, note=paging.note(at, is_anew=is_anew) or note)
 
 
 async def show_found(
@@ -252,15 +258,16 @@ async def show_found(
     paging = _Paging("search", [query, scope.filters], corpus)
     at = paging.read(cursor)
     ids = [each.chunk_id for each in passages]
-    begin = _resume(ids, at)
+    last, is_anew = _resume(ids, at["position"] - 1, at)
+    begin = last + 1
     rows = passages[begin : begin + limit]
     numbers = await _numbers(corpus, scope, rows)
     entries = [_found(each, numbers.get(each.chunk_id)) for each in rows]
-    shown, cut = await _fit(entries, corpus.embedder, at["offset"])
+    shown, cut = await _fit(entries, corpus.embedder, 0 if is_anew else at["offset"])
     end = begin + len(shown) - bool(cut)
     has_more = end < len(passages)
     rest = paging.write(end, ids[end - 1] if end else "", cut) if has_more else ""
-    return FoundPassages(notice=DATA, items=shown, cursor=rest, note=paging.note(at))
+    return FoundPassages(notice=DATA, items=shown, cursor=rest, note=paging.note(at, is_anew=is_anew))
 
 
 async def locate_quotes(
@@ -474,16 +481,19 @@ def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:10]
 
 
-def _resume(ids: Sequence[str], at: Cursor) -> int:
-    """Return the place behind the last item of the part before, wherever that is now."""
-    return _find_item(ids, at["position"] - 1, at["anchor"]) + 1
+def _resume(ids: Sequence[str], place: int, at: Cursor) -> tuple[int, bool]:
+    """Return where the item that a cursor marks is now, and whether it is gone: then the place is -1.
 
-
-def _find_item(ids: Sequence[str], place: int, anchor: str) -> int:
-    """Return where the item of an anchor is: at its old place, or at another; the old place if it is gone."""
+    Args:
+        ids: The items as they are now.
+        place: Where it was.
+        at: The cursor.
+    """
+    anchor = at["anchor"]
     if not anchor or (0 <= place < len(ids) and _mark(ids[place]) == anchor):
-        return place
-    return next((at for at, each in enumerate(ids) if _mark(each) == anchor), min(place, len(ids)))
+        return place, False
+    found = next((now for now, each in enumerate(ids) if _mark(each) == anchor), -1)
+    return found, found < 0
 
 
 def _mark(key: str) -> str:
@@ -512,7 +522,9 @@ class _Paging:
         _, position, offset, anchor, generation = parts
         return Cursor(position=position, offset=offset, anchor=anchor, generation=generation)
 
-    def note(self, at: Cursor) -> str:
+    def note(self, at: Cursor, *, is_anew: bool) -> str:
+        if is_anew:
+            return ANEW
         return CHANGED if at["generation"] != self._generation else ""
 
 

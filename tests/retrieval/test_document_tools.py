@@ -184,6 +184,21 @@ async def test_a_corpus_that_changed_is_said_and_nothing_is_lost(tmp_path: Path)
     read_on = await read(after, Scope(), "long.md", cursor=begun["cursor"])
     assert read_on["items"][0]["number"] == begun["items"][-1]["number"] + 1
     assert "has changed" in read_on["note"]
+    # What a part ended with is gone: all begins anew rather than leave something out.
+    remove(address, first["items"][-1]["source"])
+    remove(address, scanned["items"][-1]["document"].replace("Note ", "notes.jsonl#note0"))
+    remove(address, f"notes.jsonl#note0{int(scanned['items'][-1]['document'].split()[1]) + 1}")
+    later = await open_corpus(address)
+    for again, whole in (
+        (await list_documents(later, Scope(), first["cursor"]), await list_documents(later, Scope())),
+        (await grep(later, Scope(), "otter", cursor=scanned["cursor"]), await grep(later, Scope(), "otter")),
+    ):
+        assert again["items"] == whole["items"]
+        assert "begins anew" in again["note"]
+    (tmp_path / "long.md").write_text(LONG.replace("heron", "crane"), encoding="utf-8")
+    ingest([tmp_path / "long.md"], address, prune=False)
+    rewritten = await read(await open_corpus(address), Scope(), "long.md", cursor=begun["cursor"])
+    assert (rewritten["items"][0]["number"], "begins anew" in rewritten["note"]) == (1, True)
     gone = (await list_documents(before, Scope(filters={"title": "Note 9"})))["items"][0]["document_id"]
     remove(address, "notes.jsonl#note009")
     with pytest.raises(DocumentNotFoundError):
