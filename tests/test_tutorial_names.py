@@ -23,11 +23,31 @@ ROWS = [
     for line in PAGE.splitlines()
     if line.startswith("|") and not line.startswith(("|---", "| name |"))
 ]
-LOOKED_FOR = """
-similarity_top_k choice_batch_size top_n initial_k final_k alpha IndexFlatL2 num_children HierarchicalNodeParser
-simple_ratio_thresh display_source_node fmt_prompts num_queries nest_asyncio LLMRerank ListIndexLLMRetriever BM25Okapi
-CrossEncoder refine_prompt qa_prompt get_leaf_nodes AutoMergingRetriever PairwiseComparisonEvaluator
-""".split()
+LOOKED_FOR = [
+    "similarity_top_k",
+    "choice_batch_size",
+    "top_n",
+    "initial_k",
+    "final_k",
+    "alpha",
+    "IndexFlatL2",
+    "num_children",
+    "HierarchicalNodeParser",
+    "simple_ratio_thresh",
+    "display_source_node",
+    "fmt_prompts",
+    "num_queries",
+    "nest_asyncio",
+    "LLMRerank",
+    "ListIndexLLMRetriever",
+    "BM25Okapi",
+    "CrossEncoder",
+    "refine_prompt",
+    "qa_prompt",
+    "get_leaf_nodes",
+    "AutoMergingRetriever",
+    "PairwiseComparisonEvaluator",
+]
 
 
 def options(command: str) -> set[str]:
@@ -39,10 +59,10 @@ def options(command: str) -> set[str]:
 
 
 def exists(name: str) -> bool:
-    """Return whether the product has a setting, value, option, argument, function, step, key or example of this name."""
+    """Return whether there is a setting, value, option, argument, function, step, key or example of this name."""
     if name.startswith("anabranch "):
         command, _, option = name.partition(" --")
-        return not option or f"--{option.partition(' ')[0]}" in options(command)
+        return not option or f"--{option.replace(' ', '-')}" in options(command)
     if name.startswith("examples."):
         return (REPOSITORY / f"{name.replace('.', '/')}.py").is_file()
     if call := re.fullmatch(r"(\w+)\((\w+)=\)", name):
