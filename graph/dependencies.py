@@ -44,6 +44,7 @@ def import_parts() -> None:
     import anabranch.models.rerankers.rerank_calls
     import anabranch.retrieval.langchain_retriever
     import anabranch.retrieval.llm_retriever
+    import anabranch.retrieval.query_generator
     import anabranch.store.no_corpus
     import anabranch.store.stores  # noqa: F401
 

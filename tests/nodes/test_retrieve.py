@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ async def test_a_question_in_letters_that_it_reads_is_searched_for_by_both(notes
 async def test_each_branch_reports_how_many_lists_it_looks_for_and_when_they_are_there(notes: str) -> None:
     model = FakeListChatModel(responses=["When was the mill built?\nWho built the weir?\nWhere are the bees?"])
     context = Context(corpus=notes, model=model, retrievers=("bm25", "dense"), n_queries=4)
-    stream = graph.astream(
+    stream: AsyncIterator[Any] = graph.astream(
         InputState(question="What did the miller build?"), context=context, stream_mode="custom", subgraphs=True
     )
     events = [event async for _, event in stream if event["status"] in ("searching", "searched")]
@@ -93,7 +94,7 @@ class Broken(BaseRetriever):
 async def test_a_branch_that_fails_has_ended_all_the_same(notes: str) -> None:
     failing = build_search({"broken": Broken()}).compile()
     context = Context(corpus=notes, strategy="none", retrievers=("bm25", "broken"))
-    stream = failing.astream(
+    stream: AsyncIterator[Any] = failing.astream(
         InputState(question="What did the miller build?"), context=context, stream_mode="custom", subgraphs=True
     )
     ended = [event["retriever"] async for _, event in stream if event["status"] == "searched"]
