@@ -37,6 +37,7 @@ LOOKED_FOR = [
     "display_source_node",
     "fmt_prompts",
     "num_queries",
+    "num_return_sequences",
     "tqdm",
     "nest_asyncio",
     "LLMRerank",
