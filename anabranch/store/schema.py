@@ -106,17 +106,21 @@ END;
 
 # What a chat model wrote of a document: it belongs to one edition, and goes with it. Made with the first summary: a
 # corpus without any has the tables that it always had.
-SUMMARIES = """
+SUMMARY_TABLE = """
 CREATE TABLE IF NOT EXISTS summaries (
     doc_id TEXT PRIMARY KEY REFERENCES documents (doc_id) ON DELETE CASCADE,
     digest TEXT NOT NULL,
     text TEXT NOT NULL
 ) WITHOUT ROWID;
+"""
+STALE_SUMMARIES = """
 CREATE TRIGGER IF NOT EXISTS summary_is_stale AFTER UPDATE OF digest ON documents WHEN OLD.digest IS NOT NEW.digest
 BEGIN
     DELETE FROM summaries WHERE doc_id = OLD.doc_id;
 END;
 """
+
+SUMMARIES = SUMMARY_TABLE + STALE_SUMMARIES
 
 TABLES = META + FILES + DOCUMENTS + CHUNKS + CHUNK_INDEXES + VECTORS + LEFTOVERS
 

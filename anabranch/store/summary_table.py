@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.filter_sql import LISTED
 from anabranch.store.records import MAX_SUMMARY, spread_positions
 from anabranch.store.schema import SUMMARIES, has_summaries, kept_summary
-from anabranch.store.writer_protocol import BareDocument
+from anabranch.store.writer_protocol import BareDocument, Summary
 
 _OWN = "json_extract(d.metadata, '$.summary')"
 _HAS_OWN = f"(typeof({_OWN}) = 'text' AND trim({_OWN}, ' ' || char(9, 10, 13)) != '')"
@@ -34,10 +35,15 @@ class SummaryDatabase(CorpusDatabase):
         sql = f"SELECT text {leaves} AND position IN {LISTED} ORDER BY position"
         return [text for (text,) in self.all(sql, doc_id, json.dumps(spread_positions(count, most)))]
 
-    def keep_summary(self, doc_id: str, digest: str, summary: str) -> bool:
-        """Keep a summary, if the document is still in the edition that it was written of."""
+    def keep_summaries(self, summaries: Sequence[Summary]) -> int:
+        """Keep summaries of documents that are still in these editions; return how many those are."""
         if not has_summaries(self.connection):
             self.connection.executescript(f"BEGIN IMMEDIATE; {SUMMARIES} COMMIT;")
         sql = "INSERT OR REPLACE INTO summaries SELECT doc_id, digest, ? FROM documents WHERE doc_id = ? AND digest = ?"
-        with self.transaction():
-            return self.connection.execute(sql, (summary[:MAX_SUMMARY], doc_id, digest)).rowcount == 1
+        rows = [(text[:MAX_SUMMARY], doc_id, digest) for doc_id, digest, text in summaries]
+        with self.transaction() as changing:
+            kept = self.connection.executemany(sql, rows).rowcount
+            # Counted, so that the next generation has them, which published copies are made of.
+            if kept > 0:
+                changing()
+        return max(kept, 0)

@@ -55,6 +55,14 @@ class BareDocument(NamedTuple):
     title: str
 
 
+class Summary(NamedTuple):
+    """What a chat model wrote of one edition of a document."""
+
+    doc_id: str
+    digest: str
+    text: str
+
+
 class Progress(Protocol):
     """Called with the stage of a long task on a corpus, the amount done and the total (0 if unknown)."""
 
@@ -162,7 +170,8 @@ class SummaryWriter(CorpusWriter, Protocol):
     """A store that keeps summaries beside its documents, which `anabranch ingest --summaries` needs.
 
     A summary is a chat model's words, and no document's: `Outlines.outlines` alone returns it, for a document whose
-    metadata have none. It goes when the document is removed or changes, and is found at once, without `publish`.
+    metadata have none. It goes when the document is removed or changes, and is found at once; copies that are published
+    have it once `publish` was called.
     """
 
     def list_unsummarised(self, after: str, most: int) -> list[BareDocument]:
@@ -173,6 +182,6 @@ class SummaryWriter(CorpusWriter, Protocol):
         """Return the text of at most `most` leaves of a document, in its order: all of them, or evenly spread ones."""
         ...
 
-    def keep_summary(self, doc_id: str, digest: str, summary: str) -> bool:
-        """Keep the summary of a document; False, and nothing is kept, if it is no longer in this edition."""
+    def keep_summaries(self, summaries: Sequence[Summary]) -> int:
+        """Keep summaries of documents that are still in these editions; return how many those are."""
         ...

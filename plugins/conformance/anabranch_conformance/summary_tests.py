@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from anabranch.readers.document import Document
 from anabranch.store.protocol import Outlines, Scope
 from anabranch.store.records import MAX_SUMMARY, content_digest, digest_of
 from anabranch.store.stores import open_corpus, open_writer
-from anabranch.store.writer_protocol import BareDocument, SummaryWriter
+from anabranch.store.writer_protocol import BareDocument, Summary, SummaryWriter
 from anabranch_conformance.corpus_contents import DOCUMENTS, EVERYTHING, keep_facts, note, take_in
 
 WEIR = note("weir", "The weir", "The weir was built in 1848.")
@@ -18,6 +19,11 @@ PAY = note("pay", "Pay", "The miller earns 4711 a year.", ["board"])
 BEES = note("bees", "Bees", "Honey bees dance.", summary="How bees tell where flowers are.")
 BOOK = DOCUMENTS[-1]
 SUMMARY = "When the weir was built, and why."
+
+
+def keep(writer: SummaryWriter, document: Document, text: str) -> int:
+    """Keep the summary of a document as it is given."""
+    return writer.keep_summaries([Summary(digest_of(document.source), content_digest(document), text)])
 
 
 def find_summaries(address: str, scope: Scope = EVERYTHING) -> dict[str, str]:
@@ -60,35 +66,37 @@ class SummaryTests:
     def test_a_summary_is_found_at_once_by_who_may_read_its_document(self, address: str, writer: SummaryWriter) -> None:
         own = {"Bees": "How bees tell where flowers are."}
         assert find_summaries(address) == own
-        assert writer.keep_summary(digest_of(WEIR.source), content_digest(WEIR), SUMMARY)
-        assert writer.keep_summary(digest_of(PAY.source), content_digest(PAY), "What the miller earns.")
+        assert keep(writer, WEIR, SUMMARY)
+        assert keep(writer, PAY, "What the miller earns.")
         assert find_summaries(address) == {**own, "The weir": SUMMARY, "Pay": "What the miller earns."}
         assert find_summaries(address, Scope()) == {**own, "The weir": SUMMARY}
         assert [bare.source for bare in writer.list_unsummarised("", 100)] == [BOOK.source]
 
     def test_a_summary_is_replaced_and_bounded(self, address: str, writer: SummaryWriter) -> None:
         for summary in (SUMMARY, "Another one.", "x" * (2 * MAX_SUMMARY)):
-            assert writer.keep_summary(digest_of(WEIR.source), content_digest(WEIR), summary)
+            assert keep(writer, WEIR, summary)
             assert find_summaries(address)["The weir"] == summary[:MAX_SUMMARY]
 
     def test_a_summary_of_the_documents_own_comes_first(self, address: str, writer: SummaryWriter) -> None:
-        assert writer.keep_summary(digest_of(BEES.source), content_digest(BEES), "About bees.")
+        assert keep(writer, BEES, "About bees.")
         assert find_summaries(address) == {"Bees": "How bees tell where flowers are."}
 
     def test_a_summary_of_another_edition_is_not_kept(self, address: str, writer: SummaryWriter) -> None:
-        assert not writer.keep_summary(digest_of(WEIR.source), content_digest(PAY), SUMMARY)
-        assert not writer.keep_summary(digest_of("nobody"), content_digest(WEIR), SUMMARY)
+        weir = digest_of(WEIR.source)
+        others = [Summary(weir, content_digest(PAY), SUMMARY), Summary("nobody", content_digest(WEIR), SUMMARY)]
+        assert writer.keep_summaries(others) == 0
+        assert writer.keep_summaries([]) == 0
         assert set(find_summaries(address)) == {"Bees"}
 
     def test_an_unchanged_document_keeps_its_summary(self, address: str, writer: SummaryWriter) -> None:
-        writer.keep_summary(digest_of(WEIR.source), content_digest(WEIR), SUMMARY)
+        keep(writer, WEIR, SUMMARY)
         take_in(writer, {"/pike": [note("pike", "Pike", "The pike hunts.")]})
         writer.publish()
         assert find_summaries(address)["The weir"] == SUMMARY
         assert "notes.jsonl#pike" in {bare.source for bare in writer.list_unsummarised("", 100)}
 
     def test_a_document_that_changes_loses_its_summary(self, address: str, writer: SummaryWriter) -> None:
-        writer.keep_summary(digest_of(WEIR.source), content_digest(WEIR), SUMMARY)
+        keep(writer, WEIR, SUMMARY)
         changed = note("weir", "The weir", "The sluice was built in 1901.")
         take_in(writer, {"/notes": [changed, PAY, BEES]})
         writer.publish()
@@ -100,7 +108,7 @@ class SummaryTests:
         assert set(find_summaries(address)) == {"Bees"}
 
     def test_a_removed_document_takes_its_summary_along(self, address: str, writer: SummaryWriter) -> None:
-        writer.keep_summary(digest_of(WEIR.source), content_digest(WEIR), SUMMARY)
+        keep(writer, WEIR, SUMMARY)
         writer.remove_documents([digest_of(WEIR.source)])
         take_in(writer, {"/notes": [WEIR, PAY, BEES]})
         writer.publish()

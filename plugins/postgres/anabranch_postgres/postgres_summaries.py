@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anabranch.store.records import MAX_SUMMARY, spread_positions
-from anabranch.store.writer_protocol import BareDocument
+from anabranch.store.writer_protocol import BareDocument, Summary
 from anabranch_postgres.postgres_records import PostgresRecords
 
 
@@ -33,8 +35,14 @@ class PostgresSummaries(PostgresRecords):
         found = self.connection.execute(sql, (self.corpus, number, spread_positions(count, most)))
         return [text for (text,) in found]
 
-    def keep_summary(self, doc_id: str, digest: str, summary: str) -> bool:
-        """Keep a summary, if the document is still in the edition that it was written of."""
-        sql = "UPDATE anabranch.documents SET summary = %s WHERE corpus = %s AND doc_id = %s AND digest = %s"
-        parameters = (summary[:MAX_SUMMARY], self.corpus, doc_id, digest)
-        return self.connection.execute(sql, parameters).rowcount == 1
+    def keep_summaries(self, summaries: Sequence[Summary]) -> int:
+        """Keep summaries of documents that are still in these editions; return how many those are."""
+        sql = (
+            "UPDATE anabranch.documents d SET summary = a.text FROM unnest(%s::text[], %s::text[], %s::text[]) "
+            "AS a(doc_id, digest, text) WHERE d.corpus = %s AND d.doc_id = a.doc_id AND d.digest = a.digest"
+        )
+        # The last one counts, as where they are kept one by one.
+        known = {each.doc_id: each for each in summaries}.values()
+        columns = [each.doc_id for each in known], [each.digest for each in known]
+        texts = [each.text[:MAX_SUMMARY] for each in known]
+        return self.connection.execute(sql, (*columns, texts, self.corpus)).rowcount
