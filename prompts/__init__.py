@@ -19,8 +19,9 @@ from anabranch.agent.prompts.refine import REFINE
 from anabranch.agent.prompts.rerank import RERANK
 from anabranch.agent.prompts.retrieve import RETRIEVE
 from anabranch.agent.prompts.rewrite import QUERY_FORM, REWRITE
+from anabranch.agent.prompts.summary import SUMMARY
 
 __all__ = [
     "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE", "QUERY_FORM", "QUOTE",
-    "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE",
+    "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE", "SUMMARY",
 ]  # fmt: skip

@@ -50,28 +50,30 @@ class PromptLog(BaseCallbackHandler):
         self.whole.append(_prompt(step, messages[0], redacted, redacted))
 
 
-Shown = Callable[[str], str]
+TextFormat = Callable[[str], str]
 
 
-def _prompt(step: str, messages: Sequence[BaseMessage], shown: Shown, of_document: Shown) -> SentPrompt:
-    """Return a call as text, its words as `shown` gives them, and documents that are blocks as `of_document` does."""
+def _prompt(
+    step: str, messages: Sequence[BaseMessage], format_text: TextFormat, format_document: TextFormat
+) -> SentPrompt:
+    """Return a call as text; `format_document` is for documents that are sent as blocks."""
 
     def text(role: str) -> str:
-        return "\n\n".join(_text(each, shown, of_document) for each in messages if each.type == role)
+        return "\n\n".join(_text(each, format_text, format_document) for each in messages if each.type == role)
 
     return SentPrompt(step=step, system=text("system"), user=text("human"))
 
 
-def _text(message: BaseMessage, shown: Shown, of_document: Shown) -> str:
+def _text(message: BaseMessage, format_text: TextFormat, format_document: TextFormat) -> str:
     if isinstance(message.content, str):
-        return shown(message.content)
-    return "\n".join(_block(block, shown, of_document) for block in message.content)
+        return format_text(message.content)
+    return "\n".join(_block(block, format_text, format_document) for block in message.content)
 
 
-def _block(block: str | dict[Any, Any], shown: Shown, of_document: Shown) -> str:
+def _block(block: str | dict[Any, Any], format_text: TextFormat, format_document: TextFormat) -> str:
     """Return a part of a message as text; a document block is shown like a passage in an envelope."""
     if not isinstance(block, dict):
-        return shown(block)
+        return format_text(block)
     if block.get("type") == "document":
-        return f"document: {block.get('title', '')}\n{of_document(str(block['source'].get('data', '')))}"
-    return shown(str(block.get("text", "")))
+        return f"document: {block.get('title', '')}\n{format_document(str(block['source'].get('data', '')))}"
+    return format_text(str(block.get("text", "")))
