@@ -2,6 +2,7 @@
 
 Those that can be replaced are Context fields, `<stem>_prompt`. Questions and passages are never part of them: the
 program adds them in the user role, passages inside an envelope; a template of the user's says by placeholders where.
+`summary.py` is for an ingest, so it is not imported here.
 """
 
 if __name__ == "prompts":
@@ -19,9 +20,8 @@ from anabranch.agent.prompts.refine import REFINE
 from anabranch.agent.prompts.rerank import RERANK
 from anabranch.agent.prompts.retrieve import RETRIEVE
 from anabranch.agent.prompts.rewrite import QUERY_FORM, REWRITE
-from anabranch.agent.prompts.summary import SUMMARY
 
 __all__ = [
     "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE", "QUERY_FORM", "QUOTE",
-    "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE", "SUMMARY",
+    "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from rich.console import Console
 from anabranch.agent.graph.dependencies import load_model
 from anabranch.agent.graph.settings_precedence import resolve_settings
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.prompts import SUMMARY
+from anabranch.agent.prompts.summary import SUMMARY
 from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import notes, say
 from anabranch.cli.progress import stages

@@ -11,7 +11,7 @@ import pytest
 
 from anabranch.agent.graph.answer import graph
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.prompts import SUMMARY
+from anabranch.agent.prompts.summary import SUMMARY
 from anabranch.errors import UserError
 from anabranch.ingestion import summaries
 from anabranch.ingestion.pipeline import ingest
