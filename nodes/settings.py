@@ -84,7 +84,7 @@ class Context(CheckedSettings):
         "Chat model: 'provider:name' as in init_chat_model, or 'auto' for the first model that Ollama, LM Studio or "
         "llama.cpp serves on this machine. Without one, the best passages are shown. In code, any LangChain chat "
         "model.",
-        "condense rewrite rerank grade create refine map reduce",
+        "condense rewrite follow rerank grade create refine map reduce",
     )
     # A caller who chooses it chooses where this process sends requests.
     base_url: Annotated[str | None, ADDRESS] = _setting(
@@ -136,6 +136,22 @@ class Context(CheckedSettings):
         "How the chat model makes further search queries, and new ones if these find too little. Without a model, or "
         "with 'none', only the question is searched for, once.",
         "rewrite",
+    )
+    hops: int = _setting(
+        2,
+        "Most further searches for a question that needs a name, number or date found first: each is made of one that "
+        "stands in a passage, and costs one model call. 0 switches them off.",
+        "rewrite follow",
+        ge=0,
+        le=5,
+    )
+    # Words of a passage must reach no other service, unless somebody says so.
+    hop_retrievers: tuple[str, ...] = _setting(
+        ("bm25", "dense"),
+        "Retrievers that these further searches may ask. One of another service would be sent words of passages.",
+        "follow",
+        min_length=1,
+        max_length=8,
     )
     n_queries: int = _setting(4, "Number of search queries, the question included.", "rewrite", ge=1, le=16)
     # The question weighs more than all further queries: rewrites add recall and noise (2603.13301, 2603.02153).

@@ -18,9 +18,9 @@ from anabranch.agent.prompts.reduce import REDUCE
 from anabranch.agent.prompts.refine import REFINE
 from anabranch.agent.prompts.rerank import RERANK
 from anabranch.agent.prompts.retrieve import RETRIEVE
-from anabranch.agent.prompts.rewrite import QUERY_FORM, REWRITE
+from anabranch.agent.prompts.rewrite import CHAIN_FORM, QUERY_FORM, REACH_FORM, REWRITE
 
 __all__ = [
-    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE", "QUERY_FORM", "QUOTE",
-    "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE",
+    "CHAIN_FORM", "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE", "QUERY_FORM", "QUOTE",
+    "REACH_FORM", "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE",
 ]  # fmt: skip

@@ -17,3 +17,20 @@ REWRITE = {
     f"Invent no names and no numbers.{_FORM}\n",
     "step_back": "You write more general questions whose answers give the background needed for the question." + _RULES,
 }
+
+CHAIN_FORM = """
+Only if a search needs a name, number or date that the question does not say and the documents tell, add after the
+queries:
+FIRST: the question for that name, number or date
+THEN: the rest of the question, with {found} where it belongs
+For "In which town was the founder of Acme born?" that is:
+FIRST: Who founded Acme?
+THEN: In which town was {found} born?
+"""
+
+REACH_FORM = """
+Only if the question asks for all of one document, such as a summary of it, add the line:
+READ: document
+Only if it asks to count, list or compare over all documents, add the line:
+READ: corpus
+"""
