@@ -14,10 +14,10 @@ from anabranch.types import FOUND
 MAX_STEPS = 6
 """Most steps of a plan; more are no plan of a question."""
 
-Reach = Literal["passages", "document", "corpus"]
+Extent = Literal["passages", "document", "corpus"]
 """How much a question needs to be read: the best passages, all of one document, or all documents."""
 
-REACHES: tuple[Reach, ...] = get_args(Reach)
+EXTENTS: tuple[Extent, ...] = get_args(Extent)
 
 _LINE = re.compile(r"^[ \t]*[-*#>]*[ \t]*\**(FIRST|THEN|READ)\**[ \t]*:\**[ \t]*([^\n]*)$", re.MULTILINE)
 _PLACE = re.compile(r"\{[^{}\n]{0,20}\}|<found>|_{3,20}", re.IGNORECASE)
@@ -36,7 +36,7 @@ class QueryPlan:
 
     queries: list[str]
     steps: tuple[str, ...] = ()
-    reach: Reach = "passages"
+    reach: Extent = "passages"
 
 
 def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
@@ -50,7 +50,7 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     text = drop_thinking(reply[:MAX_REPLY])
     lines = _LINE.findall(text)
     reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
-    reach: Reach = next((each for each in REACHES if each in reaches), "passages")
+    reach: Extent = next((each for each in EXTENTS if each in reaches), "passages")
     queries = parse_queries(_LINE.sub("", text), limit=limit, original=original)
     return QueryPlan(queries, _steps([(name, value) for name, value in lines if name != "READ"], original), reach)
 
