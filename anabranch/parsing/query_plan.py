@@ -52,7 +52,6 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     lines = _LINE.findall(text)
     reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
     reach: Extent = next((each for each in EXTENTS if each in reaches), "passages")
-    steps = _steps([(name, value) for name, value in lines if name != "READ"])
     asked = _read_questions([value for name, value in lines if name != "READ"])
     steps = (*asked[:1], *takewhile(lambda question: FOUND in question, asked[1:]))
     # A plan that asks the same again, or has no place for what it finds, is none; its questions are still queries.
