@@ -25,9 +25,6 @@ from anabranch.synthesis.budget import Budget
 from anabranch.synthesis.routing import EARLY_STOP
 from anabranch.types import Partial
 
-# Most rounds of search in one turn: each costs a model call and a search.
-ROUNDS = 2
-
 
 def to_begin(state: InputState) -> Send:
     """Send the question with the settings of this call, so that a run killed at `begin` can be resumed without them."""
@@ -77,7 +74,7 @@ def after_grade(state: RetrievalState, settings: Context) -> Literal["rewrite", 
     """Search once more if the evidence is thin and another round can help; otherwise end the search."""
     # Without a model call there are no other queries, and the same ones find the same passages.
     asks = has_model(settings) and not _budget(state, settings).lacks(1)
-    able = asks and settings.strategy != "none" and state["round"] < ROUNDS
+    able = asks and settings.strategy != "none" and state["round"] < settings.rounds
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
 
 
