@@ -43,6 +43,7 @@ def import_parts() -> None:
     import anabranch.models.local_servers
     import anabranch.models.providers
     import anabranch.models.rerankers.rerank_calls
+    import anabranch.retrieval.found_value
     import anabranch.retrieval.langchain_retriever
     import anabranch.retrieval.llm_retriever
     import anabranch.store.no_corpus

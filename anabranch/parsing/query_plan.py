@@ -9,15 +9,15 @@ from typing import Literal, get_args
 from anabranch.parsing.json_repair import MAX_REPLY
 from anabranch.parsing.query_list import MAX_QUERY, parse_queries
 from anabranch.parsing.reasoning_blocks import drop_thinking
-
-FOUND = "{found}"
-"""Stands in a step for the value that the step before it finds."""
+from anabranch.types import FOUND
 
 MAX_STEPS = 6
 """Most steps of a plan; more are no plan of a question."""
 
-Reach = Literal["passages", "document", "corpus"]
+Extent = Literal["passages", "document", "corpus"]
 """How much a question needs to be read: the best passages, all of one document, or all documents."""
+
+EXTENTS: tuple[Extent, ...] = get_args(Extent)
 
 _LINE = re.compile(r"^[ \t]*[-*#>]*[ \t]*\**(FIRST|THEN|READ)\**[ \t]*:\**[ \t]*([^\n]*)$", re.MULTILINE)
 _PLACE = re.compile(r"\{[^{}\n]{0,20}\}|<found>|_{3,20}", re.IGNORECASE)
@@ -36,7 +36,7 @@ class QueryPlan:
 
     queries: list[str]
     steps: tuple[str, ...] = ()
-    reach: Reach = "passages"
+    reach: Extent = "passages"
 
 
 def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
@@ -50,7 +50,7 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     text = drop_thinking(reply[:MAX_REPLY])
     lines = _LINE.findall(text)
     reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
-    reach = next((each for each in get_args(Reach) if each in reaches), "passages")
+    reach: Extent = next((each for each in EXTENTS if each in reaches), "passages")
     queries = parse_queries(_LINE.sub("", text), limit=limit, original=original)
     return QueryPlan(queries, _steps([(name, value) for name, value in lines if name != "READ"], original), reach)
 
@@ -59,7 +59,7 @@ def _steps(lines: list[tuple[str, str]], original: str) -> tuple[str, ...]:
     """Return the first question and those after it; without one after it, the original question follows."""
     if not lines or lines[0][0] != "FIRST":
         return ()
-    texts = [_PLACE.sub(FOUND, " ".join(value.split()).strip("\"“”*"))[:MAX_QUERY] for _, value in lines[:MAX_STEPS]]
+    texts = [_PLACE.sub(FOUND, " ".join(value.split()).strip('"“”*'))[:MAX_QUERY] for _, value in lines[:MAX_STEPS]]
     first, *further = [text for text in texts if any(map(str.isalnum, text))] or [""]
     if not first or FOUND in first:
         return ()
