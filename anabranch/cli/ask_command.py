@@ -112,7 +112,7 @@ def ask(
         question=asked,
         filters=narrowed,
         as_json=as_json,
-        explain=explain,
+        explain=explain or explain_prompts,
         whole_prompts=explain_prompts,
         thread=thread,
         resume=resume,
