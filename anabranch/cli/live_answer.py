@@ -26,6 +26,7 @@ LABELS = {
     "rerank": "ordering the passages",
     "merge": "joining neighbouring passages",
     "grade": "judging the evidence",
+    "follow": "looking for what has to be known first",
     "pack": "choosing how to answer",
     "create": "writing",
     "refine": "reading on",
