@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from anabranch.models.chat import Chat
 
 
+GENERATOR_SECONDS = 60.0
+"""Seconds that a query generator may take, if `model_timeout` is unset."""
+
+
 async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     """Add up to `n_queries` - 1 queries to the question; if that fails, only the question is searched for."""
     # The question, and queries from a review, stay in every round.
@@ -36,7 +40,8 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
         if asks and generator is not None:
             from anabranch.retrieval.query_generator import generate_queries
 
-            plan = QueryPlan(await generate_queries(generator, state["turn"]["standalone_question"], room))
+            question, seconds = state["turn"]["standalone_question"], turn.settings.model_timeout or GENERATOR_SECONDS
+            plan = QueryPlan(await generate_queries(generator, question, room, seconds))
         elif chat is not None and turn.budget.allows():
             async with turn.awaiting_model():
                 plan = await _ask(chat, turn, state, strategy, room)

@@ -26,23 +26,27 @@ def check_generator(given: object) -> None:
         raise SettingsError(msg, hint="Give build(queries=...) a function of a question and a number of queries.")
 
 
-async def generate_queries(generator: QueryGenerator, question: str, limit: int) -> list[str]:
+async def generate_queries(generator: QueryGenerator, question: str, limit: int, seconds: float) -> list[str]:
     """Return at most `limit` distinct queries of at most `MAX_QUERY` characters, without the question itself.
 
-    A function that is not async runs in a thread.
+    A function that is not async runs in a thread; after `seconds` it is waited for no longer.
 
     Raises:
         ModelError: The function failed, or did not return texts.
     """
     try:
         # What it returns may be awaitable without being a coroutine function, such as a partial of one.
-        given: Any = (
-            generator(question, limit)
-            if inspect.iscoroutinefunction(generator)
-            else await asyncio.to_thread(generator, question, limit)
-        )
-        if inspect.isawaitable(given):
-            given = await given
+        async with asyncio.timeout(seconds):
+            given: Any = (
+                generator(question, limit)
+                if inspect.iscoroutinefunction(generator)
+                else await asyncio.to_thread(generator, question, limit)
+            )
+            if inspect.isawaitable(given):
+                given = await given
+    except TimeoutError as error:
+        msg = f"The query generator took more than {seconds:g} seconds."
+        raise ModelError(msg, hint="Make the function in `queries` faster, or raise `model_timeout`.") from error
     except Exception as error:
         reason = f"{type(error).__name__}: {redacted(' '.join(str(error).split()))[:300]}"
         raise ModelError(f"The query generator failed: {reason}", hint="Look at the function in `queries`.") from error

@@ -118,6 +118,17 @@ async def test_one_that_fails_leaves_the_question_and_that_is_reported(
     assert state["candidates"]
 
 
+async def test_one_that_never_ends_is_not_waited_for(river: str) -> None:  # noqa: F811
+    async def endless(question: str, n: int) -> Sequence[str]:
+        await asyncio.Event().wait()
+        return []
+
+    state = await state_of(river, endless, model_timeout=0.05)
+    (record,) = state["degraded"]
+    assert "took more than 0.05 seconds" in record["reason"]
+    assert state["candidates"]
+
+
 @pytest.mark.loopback
 async def test_the_second_search_is_the_models(river: str) -> None:  # noqa: F811
     lacking = Reply('{"sufficient": false, "missing": "the name of the mayor"}')
