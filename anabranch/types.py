@@ -175,6 +175,52 @@ class Evidence(TypedDict):
 NO_EVIDENCE = Evidence(verdict="", reasons=[], missing="", digest="", scores={})
 
 
+class Link(TypedDict):
+    """A value that the next query of a chain was made of.
+
+    Attributes:
+        asked: The question that it answers.
+        value: Verbatim words of a passage.
+        chunk_id: The passage.
+        start: First character of the value in the document.
+        end: One past the last character.
+        query: The next query, with the value in its place.
+        hop: The round that searches for `query`, from 1.
+    """
+
+    asked: Text
+    value: Annotated[str, Field(max_length=200)]
+    chunk_id: str
+    start: Count
+    end: Count
+    query: Text
+    hop: Count
+
+
+class Chain(TypedDict):
+    """A question that is searched for in several rounds, each made of what the round before found.
+
+    Attributes:
+        steps: The questions of the plan, one after the other; empty if one search is enough.
+        links: The values found so far.
+        before: The candidates of the rounds before, while a round is under way.
+        leaves: Ids of the best leaves of the further rounds.
+        ended: The reason why there is no further round; empty while there may be one.
+    """
+
+    steps: Annotated[list[Text], Field(max_length=10)]
+    links: Annotated[list[Link], Field(max_length=50)]
+    before: Annotated[list[Candidate], Field(max_length=10_000)]
+    leaves: Annotated[list[str], Field(max_length=1_000)]
+    ended: Annotated[str, Field(max_length=1_000)]
+
+
+FOUND = "{found}"
+"""Stands in a step of a chain for the value that the step before finds."""
+
+NO_CHAIN = Chain(steps=[], links=[], before=[], leaves=[], ended="")
+
+
 class Route(TypedDict):
     """How the answer is written, and why; the name is empty before the choice."""
 

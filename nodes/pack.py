@@ -35,7 +35,7 @@ async def pack(state: State, turn: Turn) -> Update:
     packed = await asyncio.to_thread(
         pack_passages,
         packable,
-        budget=settings.window_tokens,
+        budget=settings.window_tokens + _room_of_chain(state, chunks),
         count=lambda text: corpus.embedder.count([text])[0],
         max_windows=1 if settings.synthesis == "stuff" else None,
         limit=room.limit,
@@ -77,6 +77,13 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
         )
         for chunk, score in passages
     ]
+
+
+def _room_of_chain(state: State, chunks: Mapping[str, Chunk]) -> int:
+    """Return the tokens of the best leaves of a chain's further rounds: they take no room from the first search."""
+    leaves = set(state["chain"]["leaves"])
+    brought = [passage["id"] for passage in state["passages"] if leaves.issuperset(passage["leaves"])]
+    return sum(chunks[chunk_id].tokens for chunk_id in brought if chunk_id in chunks)
 
 
 def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: int, chat: Chat | None) -> RouteChoice:

@@ -1,4 +1,4 @@
-"""Let a chat model make further search queries; without one, only the question is searched for.
+"""Let a chat model, or a generator given in code, make further queries; else only the question is searched for.
 
 Pseudo-relevance feedback was measured and left out: docs/adr/0010-fusion.md.
 """
@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
-from anabranch.agent.prompts import QUERY_FORM, REWRITE
+from anabranch.agent.prompts import CHAIN_FORM, QUERY_FORM, REWRITE
 from anabranch.errors import ModelError
-from anabranch.parsing.query_list import parse_queries
+from anabranch.parsing.query_plan import QueryPlan, parse_plan
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
-from anabranch.types import Query
+from anabranch.types import NO_CHAIN, Chain, Query
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
+
+
+GENERATOR_SECONDS = 60.0
+"""Seconds that a query generator may take, if `model_timeout` is unset."""
 
 
 async def rewrite(state: RetrievalState, turn: Turn) -> Update:
@@ -27,19 +31,27 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
     room = turn.settings.n_queries - len(kept)
     strategy = turn.settings.strategy
-    texts: list[str] = []
-    chat = await turn.chat() if room > 0 and strategy in REWRITE else None
-    if chat is not None and turn.budget.allows():
-        try:
+    plan = QueryPlan([])
+    asks = room > 0 and strategy in REWRITE
+    # A second search is the chat model's, which is told what the first one did not find.
+    generator = turn.query_generator if not state.get("round") else None
+    chat = await turn.chat() if asks and generator is None else None
+    try:
+        if asks and generator is not None:
+            from anabranch.retrieval.query_generator import generate_queries
+
+            question, seconds = state["turn"]["standalone_question"], turn.settings.model_timeout or GENERATOR_SECONDS
+            plan = QueryPlan(await generate_queries(generator, question, room, seconds))
+        elif chat is not None and turn.budget.allows():
             async with turn.awaiting_model():
-                texts = await _ask(chat, turn, state, strategy, room)
-        except ModelError as error:
-            turn.degraded("rewrite", error)
+                plan = await _ask(chat, turn, state, strategy, room)
+    except ModelError as error:
+        turn.degraded("rewrite", error)
     spelling: dict[str, str] = {}
     if kept and not state.get("round"):
         spelling = await correct_words(await turn.corpus(), kept[0]["text"], turn.scope)
     # The weight is shared by the model's queries, however many there are.
-    weight = turn.settings.variant_weight
+    weight, texts = turn.settings.variant_weight, plan.queries
     derived = [Query(text=text, weight=weight / len(texts), kind=strategy) for text in texts]
     if spelling:
         text = kept[0]["text"]
@@ -50,22 +62,25 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     turn.count(queries=len(kept) + len(derived), kind=strategy if derived else "none")
     if spelling:
         turn.count(spelling=spelling)
-    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1}
+    chain = {"chain": Chain(**{**NO_CHAIN, "steps": list(plan.steps)})} if plan.steps and turn.settings.hops else {}
+    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain}
 
 
-async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> list[str]:
+async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> QueryPlan:
     # The user's prompt replaces that of any strategy.
     own, question = turn.settings.rewrite_prompt or REWRITE[strategy], state["turn"]["standalone_question"]
     usual = f"Number of lines: {room}\nQuestion: {question}"
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
+    # The plan is made here, where no passage can have a say in it.
+    planned = CHAIN_FORM if turn.settings.hops and not state.get("round") else ""
     lines = [user]
     if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(list_queries(state['queries']))}")
         missing = await _find_missing(turn, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
     # Room for each query, and for what models write around them.
-    reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
-    return parse_queries(reply, limit=room, original=question)
+    reply = await chat.ask(system + planned, "\n".join(lines), max_tokens=60 * room + 100 + (100 if planned else 0))
+    return parse_plan(reply, limit=room, original=question)
 
 
 async def _find_missing(turn: Turn, state: RetrievalState) -> list[str]:

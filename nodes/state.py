@@ -18,12 +18,14 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from anabranch.types import (
+    NO_CHAIN,
     NO_DRAFT,
     NO_EVIDENCE,
     NOT_CHECKED,
     AnswerCheck,
     AnswerStatus,
     Candidate,
+    Chain,
     Chunk,
     Citation,
     Degraded,
@@ -101,6 +103,7 @@ class SearchState(TypedDict):
     candidates: Annotated[list[Candidate], Fresh([])]
     passages: Annotated[list[Passage], Fresh([])]
     evidence: Annotated[Evidence, Fresh(NO_EVIDENCE)]
+    chain: Annotated[Chain, Fresh(NO_CHAIN)]
     # Untracked: every checkpoint would hold the words of every passage (ADR 1).
     texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
     degraded: Annotated[list[Degraded], Fresh([]), append_items]

@@ -2,6 +2,7 @@
 
 Those that can be replaced are Context fields, `<stem>_prompt`. Questions and passages are never part of them: the
 program adds them in the user role, passages inside an envelope; a template of the user's says by placeholders where.
+`summary.py` is for an ingest, so it is not imported here.
 """
 
 if __name__ == "prompts":
@@ -10,6 +11,7 @@ if __name__ == "prompts":
 
 from anabranch.agent.prompts.condense import CONDENSE
 from anabranch.agent.prompts.create import CITE, CREATE
+from anabranch.agent.prompts.follow import FOLLOW
 from anabranch.agent.prompts.grade import GRADE
 from anabranch.agent.prompts.guard import GUARD, GUARD_AGAIN
 from anabranch.agent.prompts.judge import JUDGE, JUDGE_ONE
@@ -18,9 +20,9 @@ from anabranch.agent.prompts.reduce import REDUCE
 from anabranch.agent.prompts.refine import REFINE
 from anabranch.agent.prompts.rerank import RERANK
 from anabranch.agent.prompts.retrieve import RETRIEVE
-from anabranch.agent.prompts.rewrite import QUERY_FORM, REWRITE
+from anabranch.agent.prompts.rewrite import CHAIN_FORM, QUERY_FORM, REACH_FORM, REWRITE
 
 __all__ = [
-    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE", "QUERY_FORM", "QUOTE",
-    "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE",
+    "CHAIN_FORM", "CITE", "CONDENSE", "CREATE", "FOLLOW", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE",
+    "QUERY_FORM", "QUOTE", "REACH_FORM", "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE",
 ]  # fmt: skip

@@ -17,3 +17,18 @@ REWRITE = {
     f"Invent no names and no numbers.{_FORM}\n",
     "step_back": "You write more general questions whose answers give the background needed for the question." + _RULES,
 }
+
+CHAIN_FORM = """
+Most questions need no more than these lines. Only a question that describes something by another thing, as in "In which
+town was the founder of Acme born?", needs a name, number or date found first. For such a question, write two more lines
+after the search queries, as here:
+FIRST: Who founded Acme?
+THEN: In which town was {found} born?
+"""
+
+REACH_FORM = """
+Only if the question asks for all of one document, such as a summary of it, add the line:
+READ: document
+Only if it asks to count, list or compare over all documents, add the line:
+READ: corpus
+"""

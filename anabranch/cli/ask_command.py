@@ -15,6 +15,7 @@ from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
     BaseUrlOption,
     CorpusOption,
+    EffortOption,
     FilterOption,
     JsonOption,
     ModelOption,
@@ -32,8 +33,14 @@ def ask(
     corpus: CorpusOption = None,
     as_json: JsonOption = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the work: queries, ranks, merging, windows, route, claims, cost.")
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show the work: queries, ranks, merging, windows, route, claims, cost. "
+            "[bold]--explain prompts[/] shows every prompt whole instead.",
+        ),
     ] = False,
+    explain_prompts: Annotated[bool, typer.Option("--explain-prompts", hidden=True)] = False,
     thread: Annotated[
         str | None, typer.Option(metavar="ID", help="Continue the conversation ID, stored in DIR.threads.db.")
     ] = None,
@@ -48,6 +55,7 @@ def ask(
     sets: SetOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    effort: EffortOption = None,
     filters: FilterOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail (exit code 1) if the requested model did not write the answer.")
@@ -88,14 +96,14 @@ def ask(
         if questions is None or out is None:
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
-        context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
+        context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort)
         with hint_after_interrupt("Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
             )
         raise typer.Exit(1 if failed else 0)
 
-    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
+    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
     from anabranch.cli.ask_turn import Request, answer
     from anabranch.cli.review_prompt import resume_command
@@ -104,7 +112,8 @@ def ask(
         question=asked,
         filters=narrowed,
         as_json=as_json,
-        explain=explain,
+        explain=explain or explain_prompts,
+        whole_prompts=explain_prompts,
         thread=thread,
         resume=resume,
         reply=reply,

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.answer_view import place_of
+from anabranch.cli.output import say, say_command
 from anabranch.cli.prompt_log import SentPrompt
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
@@ -25,20 +26,61 @@ def print_explanation(
 ) -> None:
     """Print the tables and the prompts."""
     console.print()
-    for table in (_queries(state), _passages(state, chunks), _decisions(state), _claims(state), _steps(state)):
+    for table in (
+        _queries(state),
+        _chain(state),
+        _passages(state, chunks),
+        _decisions(state),
+        _claims(state),
+        _steps(state),
+    ):
         if table.row_count:
             console.print(table)
             console.print()
-    for number, prompt in enumerate(prompts, start=1):
-        console.print(Text(f"Prompt {number} of {len(prompts)}, {prompt['step']}", style="bold"))
+    for heading, prompt in _numbered(prompts):
+        console.print(heading)
         console.print(Text("system", style="dim"), Text(prompt["system"]), sep="\n")
         console.print(Text("user", style="dim"), Text(prompt["user"]), "", sep="\n")
+
+
+def print_prompts(console: Console, prompts: Sequence[SentPrompt]) -> None:
+    """Print the prompts alone, each whole and with its own line breaks."""
+    console.print()
+    for heading, prompt in _numbered(prompts):
+        console.print(heading)
+        for role, text in (("system", prompt["system"]), ("user", prompt["user"])):
+            say(console, role, style="dim")
+            say_command(console, text)
+        console.print()
+    if not prompts:
+        say(console, "No prompt was sent: no model was asked.")
+
+
+def _numbered(prompts: Sequence[SentPrompt]) -> Iterator[tuple[Text, SentPrompt]]:
+    for number, prompt in enumerate(prompts, start=1):
+        yield Text(f"Prompt {number} of {len(prompts)}, {prompt['step']}", style="bold"), prompt
 
 
 def _queries(state: Mapping[str, Any]) -> Table:
     table = _table_of("Queries", "weight", "kind", "text", right=["weight"], wide="text")
     for query in state.get("queries") or []:
         table.add_row(f"{query['weight']:.2f}", query["kind"], _plain(query["text"]))
+    return table
+
+
+def _chain(state: Mapping[str, Any]) -> Table:
+    """Return the values that further searches were made of, and the reason why there were no more."""
+    table = _table_of(
+        "Chain: found first, and searched for next", "", "asked", "found", "next query", wide="next query"
+    )
+    table.columns[1].no_wrap = False
+    chain = state.get("chain") or {}
+    cited = {place["chunk_id"]: place["marker"] for place in reversed(state.get("citations") or [])}
+    for link in chain.get("links") or []:
+        marker = f" [{cited[link['chunk_id']]}]" if link["chunk_id"] in cited else ""
+        table.add_row(str(link["hop"]), _plain(link["asked"]), _plain(link["value"] + marker), _plain(link["query"]))
+    if chain.get("ended"):
+        table.add_row("", "", "ended", _plain(chain["ended"]))
     return table
 
 

@@ -70,7 +70,6 @@ class ListedDocument(TypedDict):
     document_id: Annotated[str, Field(description="Names the document in other calls.")]
     source: Annotated[str, Field(description="Its path or name; names the document as well, if no other has it.")]
     title: str
-    summary: str
     passages: Annotated[int, Field(description="How many passages it has, numbered from 1.")]
     pages: Annotated[int, Field(description="How many pages it has; 0 for a format without pages.")]
 
@@ -413,7 +412,6 @@ def _listed(outline: Outline, original: Original | None) -> ListedDocument:
         document_id=outline.doc_id,
         source=shorten_line(original.source if original else ""),
         title=shorten_line(outline.title),
-        summary=shorten_line(outline.summary),
         passages=outline.leaves,
         pages=original.pages if original else 0,
     )

@@ -1,0 +1,68 @@
+"""Reads the plan of a search from a model's reply: queries, what to find out first, and how much to read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal, get_args
+
+from anabranch.parsing.json_repair import MAX_REPLY
+from anabranch.parsing.query_list import MAX_QUERY, parse_queries
+from anabranch.parsing.reasoning_blocks import drop_thinking
+from anabranch.types import FOUND
+
+MAX_STEPS = 6
+"""Most steps of a plan; more are no plan of a question."""
+
+Extent = Literal["passages", "document", "corpus"]
+"""How much a question needs to be read: the best passages, all of one document, or all documents."""
+
+EXTENTS: tuple[Extent, ...] = get_args(Extent)
+
+_LINE = re.compile(r"^[ \t]*[-*#>]*[ \t]*\**(FIRST|THEN|READ)\**[ \t]*:\**[ \t]*([^\n]*)$", re.MULTILINE)
+_PLACE = re.compile(r"\{[^{}\n]{0,20}\}|<found>|_{3,20}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """What a model plans for a question before anything is searched.
+
+    Attributes:
+        queries: Search queries, at most as many as were wanted.
+        steps: Questions to be answered one after the other, the last of which answers the whole question; `FOUND`
+            stands for the value that the step before finds. Empty if one search is enough, else at least two.
+        reach: How much has to be read.
+    """
+
+    queries: list[str]
+    steps: tuple[str, ...] = ()
+    reach: Extent = "passages"
+
+
+def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
+    """Return the plan in a reply: lines that begin with FIRST, THEN or READ; the other lines are queries.
+
+    Args:
+        reply: Anything a model wrote, of any length.
+        limit: Most queries to return.
+        original: The question that is planned for.
+    """
+    text = drop_thinking(reply[:MAX_REPLY])
+    lines = _LINE.findall(text)
+    reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
+    reach: Extent = next((each for each in EXTENTS if each in reaches), "passages")
+    asked = _read_questions([value for name, value in lines if name != "READ"])
+    steps = (*asked[:1], *takewhile(lambda question: FOUND in question, asked[1:]))
+    # A plan that asks the same again, or has no place for what it finds, is none; its questions are still queries.
+    is_plan = len(steps) > 1 and FOUND not in steps[0] and bool(parse_queries(steps[0], limit=1, original=original))
+    own = parse_queries(_LINE.sub("", text), limit=limit, original=original)
+    added = steps[:1] if is_plan else [question for question in asked if FOUND not in question]
+    further = [query for each in added for query in parse_queries(each, limit=1, original=original)]
+    return QueryPlan([*dict.fromkeys((*own, *further))][: max(limit, 0)], steps if is_plan else (), reach)
+
+
+def _read_questions(texts: list[str]) -> list[str]:
+    """Return the questions of a plan, each with `FOUND` as the place for the value before it."""
+    questions = [_PLACE.sub(FOUND, " ".join(text.split()).strip('"“”*'))[:MAX_QUERY] for text in texts[:MAX_STEPS]]
+    return [question for question in questions if any(map(str.isalnum, question.replace(FOUND, "")))]
