@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.messages import ToolMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
@@ -199,6 +200,19 @@ def test_a_retriever_of_the_program_is_searched_too(house: str) -> None:
     assert theirs["text"] == "The plumber, Jo Fields, answers on weekdays."
     assert theirs["number"] is None
     assert "Jo Fields" in call(tools["ask"], question="Who is the plumber?").text
+
+
+def test_a_corpus_of_an_embedder_of_the_program(tmp_path: Path) -> None:
+    embedder = DeterministicFakeEmbedding(size=8)
+    ingest(documents=["The chimney is swept in March."], corpus=tmp_path / "corpus", embedder=embedder)
+    tools = by_name(as_tools(tmp_path / "corpus", embedder=embedder))
+    calls = {
+        "search": {"query": "chimney"},
+        "grep": {"pattern": "swept * march"},
+        "ask": {"question": "When is it swept?"},
+    }
+    for name, arguments in calls.items():
+        assert "swept in March" in call(tools[name], **arguments).text
 
 
 def test_what_is_shown_is_in_the_audit_log(house: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
