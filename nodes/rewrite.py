@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
-from anabranch.agent.prompts import QUERY_FORM, REWRITE
+from anabranch.agent.prompts import QUERY_FORM, REACH_FORM, REWRITE
 from anabranch.errors import ModelError
-from anabranch.parsing.query_list import parse_queries
+from anabranch.parsing.query_plan import QueryPlan, parse_plan
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
-from anabranch.types import Query
+from anabranch.types import NO_COVERAGE, Query
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
@@ -27,14 +27,15 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
     room = turn.settings.n_queries - len(kept)
     strategy = turn.settings.strategy
-    texts: list[str] = []
+    plan = QueryPlan([])
     chat = await turn.chat() if room > 0 and strategy in REWRITE else None
     if chat is not None and turn.budget.allows():
         try:
             async with turn.awaiting_model():
-                texts = await _ask(chat, turn, state, strategy, room)
+                plan = await _ask(chat, turn, state, strategy, room)
         except ModelError as error:
             turn.degraded("rewrite", error)
+    texts = plan.queries
     spelling: dict[str, str] = {}
     if kept and not state.get("round"):
         spelling = await correct_words(await turn.corpus(), kept[0]["text"], turn.scope)
@@ -50,14 +51,18 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     turn.count(queries=len(kept) + len(derived), kind=strategy if derived else "none")
     if spelling:
         turn.count(spelling=spelling)
-    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1}
+    # The first plan counts: later rounds look for what the first one missed.
+    reach = {"coverage": {**NO_COVERAGE, "reach": plan.reach, "rows": plan.rows}} if not state.get("round") else {}
+    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **reach}
 
 
-async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> list[str]:
+async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> QueryPlan:
     # The user's prompt replaces that of any strategy.
     own, question = turn.settings.rewrite_prompt or REWRITE[strategy], state["turn"]["standalone_question"]
     usual = f"Number of lines: {room}\nQuestion: {question}"
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
+    if turn.settings.coverage != "passages":
+        system += REACH_FORM
     lines = [user]
     if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(list_queries(state['queries']))}")
@@ -65,7 +70,7 @@ async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, roo
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
     # Room for each query, and for what models write around them.
     reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
-    return parse_queries(reply, limit=room, original=question)
+    return parse_plan(reply, limit=room, original=question)
 
 
 async def _find_missing(turn: Turn, state: RetrievalState) -> list[str]:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from anabranch.parsing.json_repair import MAX_REPLY
 from anabranch.parsing.query_list import MAX_QUERY, parse_queries
 from anabranch.parsing.reasoning_blocks import drop_thinking
+from anabranch.types import CoverageReach
 
 FOUND = "{found}"
 """Stands in a step for the value that the step before it finds."""
 
 MAX_STEPS = 6
 """Most steps of a plan; more are no plan of a question."""
-
-Reach = Literal["passages", "document", "corpus"]
-"""How much a question needs to be read: the best passages, all of one document, or all documents."""
 
 _LINE = re.compile(r"^[ \t]*[-*#>]*[ \t]*\**(FIRST|THEN|READ)\**[ \t]*:\**[ \t]*([^\n]*)$", re.MULTILINE)
 _PLACE = re.compile(r"\{[^{}\n]{0,20}\}|<found>|_{3,20}", re.IGNORECASE)
@@ -32,11 +30,13 @@ class QueryPlan:
         steps: Questions to be answered one after the other, the last of which answers the whole question; `FOUND`
             stands for the value that the step before finds. Empty if one search is enough, else at least two.
         reach: How much has to be read.
+        rows: Whether every hit is to be listed or counted.
     """
 
     queries: list[str]
     steps: tuple[str, ...] = ()
-    reach: Reach = "passages"
+    reach: CoverageReach = "passages"
+    rows: bool = False
 
 
 def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
@@ -49,17 +49,21 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     """
     text = drop_thinking(reply[:MAX_REPLY])
     lines = _LINE.findall(text)
-    reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
-    reach = next((each for each in get_args(Reach) if each in reaches), "passages")
+    reaches = {word.strip(" .*").lower() for name, value in lines if name == "READ" for word in value.split(",")}
+    rows = "rows" in reaches
+    # Every hit is somewhere in all documents, unless the model names another reach.
+    otherwise: CoverageReach = "corpus" if rows else "passages"
+    reach: CoverageReach = next((each for each in get_args(CoverageReach) if each in reaches), otherwise)
     queries = parse_queries(_LINE.sub("", text), limit=limit, original=original)
-    return QueryPlan(queries, _steps([(name, value) for name, value in lines if name != "READ"], original), reach)
+    steps = _steps([(name, value) for name, value in lines if name != "READ"], original)
+    return QueryPlan(queries, steps, reach, rows)
 
 
 def _steps(lines: list[tuple[str, str]], original: str) -> tuple[str, ...]:
     """Return the first question and those after it; without one after it, the original question follows."""
     if not lines or lines[0][0] != "FIRST":
         return ()
-    texts = [_PLACE.sub(FOUND, " ".join(value.split()).strip("\"“”*"))[:MAX_QUERY] for _, value in lines[:MAX_STEPS]]
+    texts = [_PLACE.sub(FOUND, " ".join(value.split()).strip('"“”*'))[:MAX_QUERY] for _, value in lines[:MAX_STEPS]]
     first, *further = [text for text in texts if any(map(str.isalnum, text))] or [""]
     if not first or FOUND in first:
         return ()
