@@ -55,10 +55,11 @@ async def _list_leaves(state: State, turn: Turn, corpus: Outlines, coverage: Cov
 
 
 async def _find_document(state: State, turn: Turn) -> list[str]:
-    """Return the document of the best passages: that with the greatest sum of their scores; none without passages."""
+    """Return the document with the greatest sum of the scores of what was found; none if nothing was."""
     scores: Counter[str] = Counter()
-    chunks = await turn.chunks([each["id"] for each in state["passages"]])
-    for each in state["passages"]:
+    # Leaves, because a parent that stands for many has the score of one.
+    chunks = await turn.chunks([each["id"] for each in state["candidates"]])
+    for each in state["candidates"]:
         # Passages of other retrievers have no document in the corpus.
         if each["id"] in chunks and each["id"] not in (state.get("external_passages") or {}):
             scores[chunks[each["id"]].doc_id] += max(each["score"], 0.0)  # type: ignore[assignment]  # sums of floats

@@ -26,6 +26,7 @@ LABELS = {
     "rerank": "ordering the passages",
     "merge": "joining neighbouring passages",
     "grade": "judging the evidence",
+    "survey": "listing all passages",
     "pack": "choosing how to answer",
     "create": "writing",
     "refine": "reading on",
@@ -62,6 +63,8 @@ class LiveAnswer:
         """Show which step has started; a new draft replaces the one before."""
         if event.get("status") == "started":
             self._spinner.update(text=Text(label_of(event), style="dim"))
+        elif event.get("status") == "estimate":
+            say(notes(), price_of(event), style="dim")
         elif isinstance(event.get("answer"), str):
             self._text = event["answer"]
             if event.get("status") == "waiting" and self._draft_console is not None:
@@ -80,6 +83,12 @@ def label_of(event: Mapping[str, Any]) -> str:
     """Return a step's name in plain words."""
     step = str(event.get("step", ""))
     return LABELS.get(step, step)
+
+
+def price_of(event: Mapping[str, Any]) -> str:
+    """Return what reading whole documents may take, before it begins."""
+    read = f"Windows to read: {event['windows']:,}" if event["windows"] else "Not read, for its price"
+    return f"{read}: at most {event['calls']:,} model calls and {event['tokens']:,} tokens."
 
 
 @contextmanager

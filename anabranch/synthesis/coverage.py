@@ -118,6 +118,8 @@ def describe_excess(coverage: Coverage, prices: Prices, left: Spending, route: R
 
 def _describe_limit(cost: Spending, left: Spending, limits: BudgetLimits) -> str:
     """Return which limit is in the way, and what it has to be."""
+    if left.too_slow:
+        return f"it needs {left.lacks(cost)}"
     if cost.calls > left.calls:
         needed = limits.max_model_calls - left.calls + cost.calls
         return f"max_model_calls leaves {left.calls:,.0f}: set it to {needed:.0f} or more"
