@@ -233,8 +233,8 @@ class Coverage(TypedDict):
         leaves: Their passages.
         read: The passages that were read.
         unread: How many passages were not read, by reason.
-        calls: Most model calls that reading takes.
-        tokens: Most tokens that reading takes.
+        calls: Most model calls that reading takes, unless windows of many hits are asked about in halves.
+        tokens: Most tokens of these calls.
         stopped: Why nothing is read, for people; empty if it is.
     """
 

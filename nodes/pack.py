@@ -99,7 +99,8 @@ def _read_whole(coverage: Coverage, turn: Turn, packed: Packed, prices: Prices, 
     windows = [] if choice.lacking else _number_pieces(packed.windows)
     # Said before the first window is read, so that a person can stop it.
     if has_model:
-        turn.show(step="pack", status="estimate", calls=priced["calls"], tokens=priced["tokens"], windows=len(windows))
+        price = {"calls": priced["calls"], "tokens": priced["tokens"], "rows": coverage["rows"]}
+        turn.show(step="pack", status="estimate", windows=len(windows), **price)
     turn.count(windows=len(windows), excerpts=sum(map(len, windows)), dropped=_list_left_out(packed.dropped))
     turn.count(route=choice.name, most_calls=priced["calls"], most_tokens=priced["tokens"])
     return {

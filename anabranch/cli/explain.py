@@ -53,7 +53,8 @@ def _decisions(state: Mapping[str, Any]) -> Table:
         table.add_row("evidence", f"{evidence['verdict']} ({rounds})", _plain(why))
     coverage = state.get("coverage") or {}
     if coverage.get("reach") in ("document", "corpus"):
-        price = f"at most {coverage['calls']:,} calls and {coverage['tokens']:,} tokens"
+        most = "about" if coverage["rows"] else "at most"
+        price = f"{most} {coverage['calls']:,} calls and {coverage['tokens']:,} tokens"
         table.add_row("coverage", coverage["reach"], f"read {coverage['read']:,} of {coverage['leaves']:,}; {price}")
     if windows:
         sizes = " + ".join(str(len(window)) for window in windows)

@@ -88,7 +88,8 @@ def label_of(event: Mapping[str, Any]) -> str:
 def price_of(event: Mapping[str, Any]) -> str:
     """Return what reading whole documents may take, before it begins."""
     read = f"Windows to read: {event['windows']:,}" if event["windows"] else "Not read, for its price"
-    return f"{read}: at most {event['calls']:,} model calls and {event['tokens']:,} tokens."
+    most = "about" if event["rows"] else "at most"  # more where a window has many hits
+    return f"{read}: {most} {event['calls']:,} model calls and {event['tokens']:,} tokens."
 
 
 @contextmanager

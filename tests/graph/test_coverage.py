@@ -187,7 +187,7 @@ async def test_what_is_too_expensive_is_not_started(logs: str, limits: dict[str,
 
 
 @pytest.mark.loopback
-async def test_the_price_is_an_upper_bound(logs: str) -> None:
+async def test_the_price_is_an_upper_bound_where_the_hits_have_room(logs: str) -> None:
     with OpenAIStub(script()) as stub:
         state = await ask(stub, logs, coverage="corpus", synthesis="rows", **SMALL)
     assert state["usage"]["calls"] == state["coverage"]["calls"]
