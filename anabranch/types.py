@@ -204,7 +204,7 @@ class Chain(TypedDict):
         steps: The questions of the plan, one after the other; empty if one search is enough.
         links: The values found so far.
         before: The candidates of the rounds before, while a round is under way.
-        leaves: Ids of the leaves that the further rounds have brought.
+        leaves: Ids of the best leaves of the further rounds.
         ended: The reason why there is no further round; empty while there may be one.
     """
 
@@ -214,6 +214,9 @@ class Chain(TypedDict):
     leaves: Annotated[list[str], Field(max_length=1_000)]
     ended: Annotated[str, Field(max_length=1_000)]
 
+
+FOUND = "{found}"
+"""Stands in a step of a chain for the value that the step before finds."""
 
 NO_CHAIN = Chain(steps=[], links=[], before=[], leaves=[], ended="")
 

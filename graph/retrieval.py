@@ -1,7 +1,8 @@
 """The retrieval graph, from the question to graded passages: a step of the answer graph, and a graph for `search`.
 
 A follow-up question is rewritten so that it stands alone. Several queries go to several retrievers; their results are
-fused, reranked, merged into parents and graded. If the evidence is thin, there is a second search in other words.
+fused, reranked, merged into parents and graded. If the plan says that something has to be found first, further searches
+are made of it; if the evidence is thin, there is a second search in other words.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from typing_extensions import TypedDict
 
 from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings, bind, bind_run
 from anabranch.agent.graph.dependencies import MAX_CONCURRENCY
-from anabranch.agent.graph.routes import after_grade, after_rewrite, fan_out, first_step, to_begin
+from anabranch.agent.graph.routes import after_follow, after_grade, after_rewrite, fan_out, first_step, to_begin
 from anabranch.agent.graph.step import OwnStep, Steps
 from anabranch.agent.graph.telemetry import run_callbacks
 from anabranch.agent.nodes.begin import BeginTask, begin_search
 from anabranch.agent.nodes.checked_settings import settings_error, suggest
 from anabranch.agent.nodes.condense import condense
+from anabranch.agent.nodes.follow import follow
 from anabranch.agent.nodes.fuse import fuse
 from anabranch.agent.nodes.grade import grade
 from anabranch.agent.nodes.merge import merge
@@ -103,7 +105,9 @@ def build(
     builder.add_conditional_edges("review_queries", steps.edge(fan_out), ["retrieve"])
     builder.add_edge("rerank", "merge")
     builder.add_edge("merge", "grade")
-    builder.add_conditional_edges("grade", steps.edge(after_grade), ["rewrite", END])
+    builder.add_node("follow", steps(follow))
+    builder.add_conditional_edges("grade", steps.edge(after_grade), ["follow", "rewrite", END])
+    builder.add_conditional_edges("follow", steps.edge(after_follow), ["retrieve", "rewrite", END])
     return builder
 
 
@@ -111,7 +115,8 @@ def build_search(
     retrievers: Retrievers | None = None, *, embedder: Embeddings | Embedder | None = None
 ) -> SearchBuilder:
     """Wire the search graph: a question in, ranked leaves out, in the channel `candidates`."""
-    bindings = bind(embedder=embedder, retrievers=retrievers)
+    # One search: without passages that are graded, nothing is followed.
+    bindings = bind({"hops": 0}, embedder=embedder, retrievers=retrievers)
     builder: SearchBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=SearchOutput
     )

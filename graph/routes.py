@@ -21,13 +21,11 @@ from anabranch.agent.nodes.state import InputState, RetrievalState, State
 from anabranch.errors import ThreadStateError
 from anabranch.retrieval import READER
 from anabranch.retrieval.fusion.missing_scores import queries_for
+from anabranch.retrieval.query_chain import count_hops, current_queries, is_open
 from anabranch.synthesis.budget import Budget
-from anabranch.synthesis.coverage import is_whole, make_coverage
+from anabranch.synthesis.coverage import is_whole, make_coverage, wants_whole
 from anabranch.synthesis.routing import EARLY_STOP
 from anabranch.types import Partial
-
-# Most rounds of search in one turn: each costs a model call and a search.
-ROUNDS = 2
 
 
 def to_begin(state: InputState) -> Send:
@@ -54,12 +52,18 @@ def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
 
 
 def fan_out(state: RetrievalState, settings: Context) -> list[Send]:
-    """Send every query to each retriever that it is for: one branch per retriever."""
-    return [Send("retrieve", _task(state, settings, retriever)) for retriever in settings.retrievers]
+    """Send every query of this round to each retriever that it is for: one branch per retriever."""
+    is_further = count_hops(state.get("chain")) > 0
+    retrievers = _hop_retrievers(settings) if is_further else settings.retrievers
+    return [Send("retrieve", _task(state, settings, retriever)) for retriever in retrievers]
+
+
+def _hop_retrievers(settings: Context) -> list[str]:
+    return [retriever for retriever in settings.retrievers if retriever in settings.hop_retrievers]
 
 
 def _task(state: RetrievalState, settings: Context, retriever: str) -> RetrieveTask:
-    queries = queries_for(retriever, state["queries"], settings.retrievers)
+    queries = queries_for(retriever, current_queries(state["queries"], state.get("chain")), settings.retrievers)
     task = RetrieveTask(turn=state["turn"], retriever=retriever, query_texts=queries)
     # Only this retriever asks the chat model; it must leave enough calls for the answer.
     if retriever == READER:
@@ -74,17 +78,31 @@ def after_rewrite(state: RetrievalState, settings: Context) -> list[Send] | Lite
     return fan_out(state, settings)
 
 
-def after_grade(state: RetrievalState, settings: Context) -> Literal["rewrite", "__end__"]:
-    """Search once more if the evidence is thin and another round can help; otherwise end the search."""
-    # Without a model call there are no other queries, and the same ones find the same passages.
-    asks = has_model(settings) and not _budget(state, settings).lacks(1)
-    able = asks and settings.strategy != "none" and state["round"] < ROUNDS
+def after_grade(state: RetrievalState, settings: Context) -> Literal["follow", "rewrite", "__end__"]:
+    """Follow the plan of a chain; or search once more if the evidence is thin and another round can help."""
+    if not has_model(settings) or state["evidence"]["verdict"] == "nothing":
+        return "__end__"
+    # One call to follow, and one for the answer.
+    able = bool(_hop_retrievers(settings)) and not _budget(state, settings).lacks(2)
+    return "follow" if able and is_open(state.get("chain"), settings.hops) else _search_again(state, settings)
+
+
+def after_follow(state: RetrievalState, settings: Context) -> list[Send] | Literal["rewrite", "__end__"]:
+    """Search for the queries that were made of the values found; without any, go on as without a chain."""
+    return _search_again(state, settings) if state["chain"]["ended"] else fan_out(state, settings)
+
+
+def _search_again(state: RetrievalState, settings: Context) -> Literal["rewrite", "__end__"]:
+    # Without a model call there are no other queries, and the same ones find the same passages. A further round of a
+    # chain has searched again already.
+    asks = settings.strategy != "none" and not _budget(state, settings).lacks(1)
+    able = asks and state["round"] < settings.rounds and not count_hops(state.get("chain"))
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
 
 
 def after_retrieval(state: State, settings: Context) -> Literal["pack", "abstain", "review_sources", "survey"]:
     """Answer from what was found, however thin; abstain where the search found nothing and not all is read."""
-    if is_whole(make_coverage(state.get("coverage"), settings.coverage, settings.synthesis)):
+    if wants_whole(make_coverage(state.get("coverage"), settings.coverage, settings.synthesis)):
         return "survey"
     return after_survey(state, settings)
 

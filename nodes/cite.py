@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
+from anabranch.agent.nodes.chain_line import cite_chain
 from anabranch.agent.nodes.compose import current_draft, find_nearest_passages
 from anabranch.agent.nodes.read_line import end_coverage
 from anabranch.agent.nodes.state import State, Update
@@ -73,9 +74,10 @@ async def _cite_draft(state: State, turn: Turn) -> Update:
     # The model's text without links and instructions: `after_cite` reads from it whether the model refused.
     draft: Draft = {**state["draft"], "answer": checked.answer}
     citations = await place_records(turn, checked.citations, excerpts, chunks, judgements)
+    line, of_chain = await cite_chain(state, turn, citations) if status == "answered" else ("", [])
     return {
-        **await _show(state, turn, status, draft),
-        "claims": [*citations, *_list_unconfirmed(checked)],
+        **await _show(state, turn, status, draft, line),
+        "claims": [*citations, *of_chain, *_list_unconfirmed(checked)],
         "check": record,
     }
 
@@ -90,8 +92,11 @@ def _find_status(checked: Verified, attribution: Attribution, *, is_strict: bool
     return "not_confirmed"
 
 
-async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft) -> Update:
+async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft, line: str) -> Update:
     """Return the answer for the reader; an unconfirmed one says so first, and ends with the nearest passages."""
+    if status == "answered" and line:
+        turn.show_answer(draft.get("message_id", ""), f"\n\n{line}")
+        return {"answer": f"{draft['answer']}\n\n{line}", "draft": draft}
     if status != "not_confirmed":
         return {"answer": draft["answer"] if status == "answered" else "", "draft": draft}
     nearest = await find_nearest_passages(state, turn, draft["answer"])

@@ -16,6 +16,7 @@ from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion import promote_best
 from anabranch.retrieval.fusion.missing_scores import complete_lists
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
+from anabranch.retrieval.query_chain import count_hops, current_queries
 from anabranch.retrieval.question_words import ALONE, FORM, SPELLING, TOGETHER, has_subject
 from anabranch.text.language import language_of
 from anabranch.types import NO_EVIDENCE, Candidate, Query, RankedList, Retrieved
@@ -38,7 +39,11 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
         OperationError: Every retriever failed.
     """
     settings = turn.settings
-    queries, good = await _drop_former(turn, state["queries"], _drop_failed(turn, state["ranked_lists"]))
+    chain, good = state.get("chain"), _drop_failed(turn, state["ranked_lists"])
+    queries = current_queries(state["queries"], chain)
+    is_first = not count_hops(chain)
+    if is_first:
+        queries, good = await _drop_former(turn, queries, good)
     records, found = good, list[QuestionEvidence]()
     if settings.fusion == "complete" and any(record["retriever"] in CORPUS_RETRIEVERS for record in good):
         try:
@@ -53,24 +58,27 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
         Candidate(id=chunk_id, score=round(score, 6), ranks=best.get(chunk_id, {}), fused=rank)
         for rank, (chunk_id, score) in enumerate(zip(fused["ids"][:keep], fused["scores"][:keep], strict=True), start=1)
     ]
-    kept = {candidate["id"] for candidate in candidates}
+    before = chain["before"] if chain else []
+    kept = {candidate["id"] for candidate in (*before, *candidates)}
     # The reasons for the weight, unless it was given.
     weighed = asdict(found[0]) if found and settings.alpha is None else {}
     why = {name: round(value, 2) for name, value in weighed.items()}
     turn.count(lists=len(good) * len(queries), fused=len(fused["ids"]), kept=len(candidates), **why)
     update: Update = {
-        "queries": queries,
         "candidates": candidates,
-        "evidence": {**(state.get("evidence") or NO_EVIDENCE), "scores": _evidence_scores(good, queries)},
         "ranked_lists": Overwrite([]),
         # External passages that were not kept are removed, or a thread would keep all that were ever found.
         "external_passages": Overwrite(
             {key: value for key, value in (state.get("external_passages") or {}).items() if key in kept}
         ),
     }
+    if not is_first:
+        return update
+    # What is measured is how well the question itself is met, so later rounds of a chain leave it unchanged.
+    update["evidence"] = {**(state.get("evidence") or NO_EVIDENCE), "scores": _evidence_scores(good, queries)}
     if queries != state["queries"]:
         update["turn"] = {**state["turn"], "standalone_question": queries[0]["text"]}
-    return update
+    return {**update, "queries": queries}
 
 
 def _drop_failed(turn: Turn, retrieved: list[Retrieved]) -> list[Retrieved]:

@@ -6,14 +6,12 @@ No verdict refuses a question for which passages were found.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError, SettingsError
-from anabranch.extracts.nearest_passages import select_leaves
+from anabranch.extracts.nearest_passages import select_leaves, take_fitting
 from anabranch.parsing.evidence_verdict import parse_verdict
 from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, judge, judge_either
 from anabranch.retrieval.question_words import (
@@ -30,9 +28,6 @@ from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.safety.prompt_template import messages
 from anabranch.text.phrases import without_courtesy
 from anabranch.types import Evidence
-
-if TYPE_CHECKING:
-    from anabranch.types import Chunk
 
 MAX_MISSING = 200
 
@@ -119,8 +114,8 @@ async def _ask_model(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     # As much as one window: a longer prompt would judge passages that no answer is written from.
     ids = select_leaves(state["candidates"], state["passages"])
     found = await turn.chunks(ids)
-    texts = _take_fitting([found[chunk_id] for chunk_id in ids if chunk_id in found], turn.settings.window_tokens)
-    passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
+    leaves = take_fitting([found[chunk_id] for chunk_id in ids if chunk_id in found], turn.settings.window_tokens)
+    passages = wrap([(number, "", leaf.text) for number, leaf in enumerate(leaves, start=1)], new_nonce())
     question = state["turn"]["standalone_question"]
     usual = f"{passages}\n\nQuestion: {question}"
     system, user = messages(turn.settings.grade_prompt, usual, context_str=passages, query_str=question)
@@ -131,17 +126,6 @@ async def _ask_model(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
         raise ModelError(msg)
     missing = (verdict.missing,) if verdict.missing else ()
     return EvidenceJudgement("enough" if verdict.sufficient else "thin", ("the model's verdict",), missing)
-
-
-def _take_fitting(leaves: Sequence[Chunk], budget: int) -> list[str]:
-    """Return the texts of the first leaves that fit a budget of tokens, at least one."""
-    texts: list[str] = []
-    for leaf in leaves:
-        budget -= leaf.tokens
-        if texts and budget < 0:
-            break
-        texts.append(leaf.text)
-    return texts
 
 
 def _digest(state: RetrievalState) -> str:

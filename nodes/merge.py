@@ -8,21 +8,35 @@ from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.retrieval.auto_merging import Merged, room_left
 from anabranch.retrieval.auto_merging import merge as merge_chunks
+from anabranch.retrieval.query_chain import MAX_LEAVES, join_rounds
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
-from anabranch.types import Candidate, Chunk, Passage
+from anabranch.types import Candidate, Chain, Chunk, Passage
 
 PREVIEW_CHARS = 80
 
 
 async def merge(state: RetrievalState, turn: Turn) -> Update:
     """Merge upwards over the chunk tree; siblings that the caller may not read are left out."""
-    merged, known = await merge_candidates(turn, state["candidates"])
+    candidates, joined = _join(state)
+    merged, known = await merge_candidates(turn, candidates)
     passages = [
         _passage(known[result.id], result.score, result.because) for result in merged.results if result.id in known
     ]
-    leaves = [candidate["id"] for candidate in state["candidates"]]
+    leaves = [candidate["id"] for candidate in candidates]
     turn.count(leaves=len(leaves), passages=len(passages), gone=sum(leaf not in known for leaf in leaves))
-    return {"passages": passages, "texts": known}
+    return {"passages": passages, "texts": known, **joined}
+
+
+def _join(state: RetrievalState) -> tuple[list[Candidate], Update]:
+    """Return the candidates of all rounds of a chain, and the update of the state if there are several."""
+    chain = state.get("chain")
+    if not chain or not chain["links"]:
+        return state["candidates"], {}
+    candidates, new = join_rounds(chain["before"], state["candidates"])
+    ended = chain["ended"] if new else "the last round found nothing new"
+    found = [candidate["id"] for candidate in state["candidates"][:MAX_LEAVES]]
+    joined = Chain(**{**chain, "before": [], "leaves": [*dict.fromkeys((*chain["leaves"], *found))], "ended": ended})
+    return candidates, {"candidates": candidates, "chain": joined}
 
 
 async def merge_candidates(turn: Turn, candidates: Sequence[Candidate]) -> tuple[Merged, dict[str, Chunk]]:

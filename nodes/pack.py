@@ -39,7 +39,7 @@ async def pack(state: State, turn: Turn) -> Update:
     packed = await asyncio.to_thread(
         pack_passages,
         packable,
-        budget=settings.window_tokens,
+        budget=settings.window_tokens + (0 if whole else _room_of_chain(state, chunks)),
         count=lambda text: corpus.embedder.count([text])[0],
         max_windows=1 if settings.synthesis == "stuff" and not whole else None,
         limit=room.limit,
@@ -86,6 +86,13 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
         )
         for chunk, score in passages
     ]
+
+
+def _room_of_chain(state: State, chunks: Mapping[str, Chunk]) -> int:
+    """Return the tokens of the best leaves of a chain's further rounds: they take no room from the first search."""
+    leaves = set(state["chain"]["leaves"])
+    brought = [passage["id"] for passage in state["passages"] if leaves.issuperset(passage["leaves"])]
+    return sum(chunks[chunk_id].tokens for chunk_id in brought if chunk_id in chunks)
 
 
 def _read_whole(coverage: Coverage, turn: Turn, packed: Packed, prices: Prices, *, has_model: bool) -> Update:

@@ -9,6 +9,7 @@ from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError
 from anabranch.retrieval.fusion.score_normalization import min_max
+from anabranch.retrieval.query_chain import count_hops, current_queries
 from anabranch.types import Candidate, Chunk, RankedList
 
 if TYPE_CHECKING:
@@ -31,11 +32,19 @@ async def rerank(state: RetrievalState, turn: Turn) -> Update:
     await turn.audit("read", _list_present(judged, texts), step="rerank")
     try:
         async with turn.awaiting_model():
-            ranked = await _rank(state["turn"]["standalone_question"], fused, judged, texts, reranker)
+            ranked = await _rank(_find_question(state), fused, judged, texts, reranker)
     except ModelError as error:
         turn.degraded("rerank", error)
         return await _keep_best(turn, fused, texts, "none")
     return await _keep_best(turn, ranked, texts, settings.rerank)
+
+
+def _find_question(state: RetrievalState) -> str:
+    """Return what passages are judged for: in a later round of a chain, that round's first query."""
+    chain = state.get("chain")
+    if not count_hops(chain):
+        return state["turn"]["standalone_question"]
+    return current_queries(state["queries"], chain)[0]["text"]
 
 
 async def _keep_best(

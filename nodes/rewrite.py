@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
-from anabranch.agent.prompts import QUERY_FORM, REACH_FORM, REWRITE
+from anabranch.agent.prompts import CHAIN_FORM, QUERY_FORM, REACH_FORM, REWRITE
 from anabranch.errors import ModelError
 from anabranch.parsing.query_plan import QueryPlan, parse_plan
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
-from anabranch.types import NO_COVERAGE, Query
+from anabranch.types import NO_CHAIN, NO_COVERAGE, Chain, Query
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
@@ -35,12 +35,11 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
                 plan = await _ask(chat, turn, state, strategy, room)
         except ModelError as error:
             turn.degraded("rewrite", error)
-    texts = plan.queries
     spelling: dict[str, str] = {}
     if kept and not state.get("round"):
         spelling = await correct_words(await turn.corpus(), kept[0]["text"], turn.scope)
     # The weight is shared by the model's queries, however many there are.
-    weight = turn.settings.variant_weight
+    weight, texts = turn.settings.variant_weight, plan.queries
     derived = [Query(text=text, weight=weight / len(texts), kind=strategy) for text in texts]
     if spelling:
         text = kept[0]["text"]
@@ -51,9 +50,11 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     turn.count(queries=len(kept) + len(derived), kind=strategy if derived else "none")
     if spelling:
         turn.count(spelling=spelling)
+    chain = {"chain": Chain(**{**NO_CHAIN, "steps": list(plan.steps)})} if plan.steps and turn.settings.hops else {}
     # The first plan counts: later rounds look for what the first one missed.
-    reach = {"coverage": {**NO_COVERAGE, "reach": plan.reach, "rows": plan.rows}} if not state.get("round") else {}
-    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **reach}
+    is_planned = turn.settings.coverage != "passages" and not state.get("round")
+    reach = {} if not is_planned else {"coverage": {**NO_COVERAGE, "reach": plan.reach, "rows": plan.rows}}
+    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain, **reach}
 
 
 async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> QueryPlan:
@@ -61,15 +62,17 @@ async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, roo
     own, question = turn.settings.rewrite_prompt or REWRITE[strategy], state["turn"]["standalone_question"]
     usual = f"Number of lines: {room}\nQuestion: {question}"
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
-    if turn.settings.coverage != "passages":
-        system += REACH_FORM
+    # The plan is made here, where no passage can have a say in it.
+    forms = [CHAIN_FORM] if turn.settings.hops else []
+    forms += [REACH_FORM] if turn.settings.coverage != "passages" else []
+    planned = "" if state.get("round") else "".join(forms)
     lines = [user]
     if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(list_queries(state['queries']))}")
         missing = await _find_missing(turn, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
     # Room for each query, and for what models write around them.
-    reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
+    reply = await chat.ask(system + planned, "\n".join(lines), max_tokens=60 * room + 100 + (100 if planned else 0))
     return parse_plan(reply, limit=room, original=question)
 
 

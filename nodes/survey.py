@@ -44,9 +44,9 @@ async def _list_leaves(state: State, turn: Turn, corpus: Outlines, coverage: Cov
     doc_ids = [each.doc_id for each in outlines]
     if coverage["reach"] == "document" and len(outlines) != 1:
         doc_ids = await _find_document(state, turn)
-    if not doc_ids:
-        return {**coverage, "stopped": _NONE_IN_SCOPE if not outlines else _UNKNOWN}, []
-    by_document = await corpus.leaves(doc_ids, turn.scope, MOST_LEAVES + 1)
+    by_document = await corpus.leaves(doc_ids, turn.scope, MOST_LEAVES + 1) if doc_ids else {}
+    if not by_document:
+        return {**coverage, "stopped": _UNKNOWN if outlines and not doc_ids else _NONE_IN_SCOPE}, []
     every = [leaf for doc_id in doc_ids for leaf in by_document.get(doc_id, [])]
     counted = sum(each.leaves for each in outlines) if coverage["reach"] == "corpus" else 0
     total, leaves = max(len(every), counted), every[:MOST_LEAVES]

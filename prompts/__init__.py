@@ -10,6 +10,7 @@ if __name__ == "prompts":
 
 from anabranch.agent.prompts.condense import CONDENSE
 from anabranch.agent.prompts.create import CITE, CREATE
+from anabranch.agent.prompts.follow import FOLLOW
 from anabranch.agent.prompts.grade import GRADE
 from anabranch.agent.prompts.guard import GUARD, GUARD_AGAIN
 from anabranch.agent.prompts.judge import JUDGE, JUDGE_ONE
@@ -22,6 +23,6 @@ from anabranch.agent.prompts.rewrite import CHAIN_FORM, QUERY_FORM, REACH_FORM, 
 from anabranch.agent.prompts.rows import ROWS
 
 __all__ = [
-    "CHAIN_FORM", "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE", "QUERY_FORM",
-    "QUOTE", "REACH_FORM", "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE", "ROWS",
+    "CHAIN_FORM", "CITE", "CONDENSE", "CREATE", "FOLLOW", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE",
+    "QUERY_FORM", "QUOTE", "REACH_FORM", "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE", "ROWS",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
     BaseUrlOption,
     CorpusOption,
+    EffortOption,
     FilterOption,
     JsonOption,
     ModelOption,
@@ -48,6 +49,7 @@ def ask(
     sets: SetOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    effort: EffortOption = None,
     filters: FilterOption = None,
     coverage: Annotated[
         str | None,
@@ -98,7 +100,9 @@ def ask(
         if questions is None or out is None:
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
-        context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, coverage=coverage)
+        context = asking_context(
+            sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage
+        )
         with hint_after_interrupt("Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
@@ -110,7 +114,7 @@ def ask(
 
         check_row_file(rows)
         sets, coverage = ["synthesis=rows", *(sets or [])], _rows_coverage(sets, coverage)
-    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, coverage=coverage)
+    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
     from anabranch.cli.ask_turn import Request, answer
     from anabranch.cli.review_prompt import resume_command

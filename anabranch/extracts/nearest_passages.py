@@ -44,6 +44,17 @@ def select_leaves(candidates: Sequence[Candidate], passages: Sequence[Passage]) 
     return [candidate["id"] for candidate in candidates if candidate["id"] in kept]
 
 
+def take_fitting(leaves: Sequence[Chunk], budget: int) -> list[Chunk]:
+    """Return the first leaves that fit a budget of tokens, at least one."""
+    taken: list[Chunk] = []
+    for leaf in leaves:
+        budget -= leaf.tokens
+        if taken and budget < 0:
+            break
+        taken.append(leaf)
+    return taken
+
+
 async def find_nearest(
     corpus: CorpusReader, chunks: Sequence[Chunk], question: str, asked: str, answer: str = ""
 ) -> NearestPassages:

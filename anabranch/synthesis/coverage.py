@@ -41,9 +41,14 @@ def make_coverage(coverage: Coverage | None, setting: str, synthesis: str) -> Co
     return {**planned, "reach": reach, "rows": rows}  # type: ignore[typeddict-item]  # the settings check the words
 
 
+def wants_whole(coverage: Coverage) -> bool:
+    """Tell whether whole documents are to be read."""
+    return coverage["reach"] in ("document", "corpus")
+
+
 def is_whole(coverage: Coverage | None) -> bool:
-    """Tell whether the survey chose whole documents to be read."""
-    return bool(coverage) and coverage["reach"] in ("document", "corpus")  # type: ignore[index]  # it is not None
+    """Tell whether the passages are those of whole documents: the survey has put them there, or said why not."""
+    return coverage is not None and wants_whole(coverage) and bool(coverage["leaves"] or coverage["stopped"])
 
 
 def count_read(

@@ -105,6 +105,16 @@ async def test_without_coverage_the_best_passages_alone_are_read(logs: str) -> N
 
 
 @pytest.mark.loopback
+async def test_a_setting_is_stronger_than_the_plan(logs: str) -> None:
+    """A model that is not asked how much to read may say it all the same."""
+    with OpenAIStub(script(model(rewrite="pump leak\nREAD: rows"))) as stub:
+        state = await ask(stub, logs, coverage="passages", top_k=6)
+    assert state["coverage"]["leaves"] == 0
+    assert len({leaf for passage in state["passages"] for leaf in passage["leaves"]}) == 6
+    assert "passages of" not in state["answer"]
+
+
+@pytest.mark.loopback
 async def test_filters_narrow_what_is_read(logs: str) -> None:
     with OpenAIStub(script()) as stub:
         state = await ask(

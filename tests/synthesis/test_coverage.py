@@ -16,6 +16,7 @@ from anabranch.synthesis.coverage import (
     describe_excess,
     is_whole,
     make_coverage,
+    wants_whole,
 )
 from anabranch.text.phrases import phrases_for
 from anabranch.types import NO_COVERAGE, Coverage, Excerpt, Passage
@@ -85,7 +86,10 @@ def test_a_setting_wins_over_the_plan(planned: Any, setting: str, synthesis: str
     made = make_coverage({**NO_COVERAGE, "reach": planned[0], "rows": planned[1]}, setting, synthesis)
     assert (made["reach"], made["rows"]) == expected
     assert not is_whole(None)
-    assert is_whole(made) == (expected[0] != "passages")
+    assert wants_whole(made) == (expected[0] != "passages")
+    # Only the survey puts whole documents in the place of what was found.
+    assert not is_whole(made)
+    assert is_whole({**made, "leaves": 3}) == wants_whole(made)
 
 
 class _Limits:
