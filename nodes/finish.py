@@ -40,7 +40,7 @@ async def finish(state: State, turn: Turn) -> Update:
         message_id = new_message_id()
         turn.show_answer(message_id, state["answer"])
     # A list of thousands of rows is in the result; each later checkpoint would hold it again.
-    shown = [each for each in result["citations"] if each["marker"] <= MOST_SOURCES]
+    shown = [each for each in result["citations"] if each["marker"] <= MOST_SOURCES][:MOST_ANNOTATIONS]
     message = AIMessage(
         content=[dict(with_sources(state["answer"], shown))],
         id=message_id,
@@ -107,6 +107,9 @@ def _all_refused(model: str | None, trace: Sequence[Step], degraded: Sequence[De
 
 MOST_SOURCES = 200
 """Sources that the message of an answer names, by their markers."""
+
+MOST_ANNOTATIONS = 1_000
+"""Places of these sources that it names."""
 
 _SHOWN = frozenset(
     {"marker", "source", "title", "page", "heading", "chunk_id", "quote", "start", "end", "grade", "link"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from langgraph.types import Overwrite
+
 from anabranch.agent.nodes.cite import MAX_TEXT, MOST_LISTED, count_grades, make_check, place_records
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
@@ -48,6 +50,8 @@ async def cite_rows(state: State, turn: Turn) -> Update:
     return {
         "answer": answer,
         "draft": {**NO_DRAFT, "window": len(state["windows"])},
+        # The replies have been counted: later checkpoints need not keep them.
+        "partials": Overwrite([]),
         "claims": [*citations, *unconfirmed],
         "check": check,
     }
