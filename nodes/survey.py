@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
-from anabranch.synthesis.coverage import BEYOND, MOST_DOCUMENTS, MOST_LEAVES, make_coverage
+from anabranch.synthesis.coverage import BEYOND, GONE, MOST_DOCUMENTS, MOST_LEAVES, make_coverage
 from anabranch.types import Coverage, Passage
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ async def survey(state: State, turn: Turn) -> Update:
         return {"coverage": {**coverage, "reach": "passages"}}
     coverage, leaves = await _list_leaves(state, turn, corpus, coverage)
     passages = await _list_parents(turn, corpus, leaves)
+    if removed := len(leaves) - sum(len(passage["leaves"]) for passage in passages):
+        coverage["unread"] = {**coverage["unread"], GONE: removed}
     if coverage["reach"] == "document" and passages:
         coverage["source"] = passages[0]["source"]
     await turn.audit("survey", documents=coverage["documents"], passages=coverage["leaves"])

@@ -21,6 +21,7 @@ MOST_DOCUMENTS = 10_000
 
 BEYOND = f"one question reads {MOST_LEAVES:,} passages at most"
 GONE = "removed or changed since the question began"
+REVIEWED = "left out by a person"
 FAILED = "no usable reply of the model"
 CUT = "more rows than a reply has room for: raise answer_tokens"
 
@@ -84,10 +85,10 @@ def count_read(
             unread[CUT] += leaves
         else:
             read += leaves
-    # Leaves that were gone before the passages were chosen.
+    # The survey has listed all leaves, so a review has taken the others away.
     missing = coverage["leaves"] - read - unread.total()
     if missing > 0:
-        unread[GONE] += missing
+        unread[REVIEWED] += missing
     return {**coverage, "read": read, "unread": {reason: number for reason, number in unread.items() if number}}
 
 

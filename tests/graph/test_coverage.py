@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.passage_reader import Passages
-from anabranch.synthesis.coverage import CUT, FAILED, GONE
+from anabranch.synthesis.coverage import CUT, FAILED, GONE, REVIEWED
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, passages_in, step_of
 from tests.servers.calls import Request
@@ -270,6 +271,17 @@ async def test_a_corpus_may_change_while_it_is_read(tmp_path: Path) -> None:
     assert rows_of(state) == {f"leak {number}" for number in LEAKS if number // ENTRIES != 2}
     assert state["coverage"]["unread"] == {GONE: ENTRIES}
     assert f"Not read: {ENTRIES} ({GONE})." in state["answer"]
+
+
+async def test_a_person_may_leave_out_passages_which_is_said(logs: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "reviewed"}}
+    context = Context(corpus=logs, coverage="corpus", review="sources")
+    paused = await compiled.ainvoke({"question": "leak"}, config, context=context)
+    kept = paused["passages"][0]
+    state = await compiled.ainvoke(Command(resume=[kept["id"]]), config, context=context)
+    assert state["coverage"]["read"] == len(kept["leaves"])
+    assert state["coverage"]["unread"] == {REVIEWED: LOGS * ENTRIES - len(kept["leaves"])}
 
 
 @pytest.mark.loopback

@@ -11,6 +11,7 @@ from anabranch.synthesis.coverage import (
     CUT,
     FAILED,
     GONE,
+    REVIEWED,
     count_read,
     describe_coverage,
     describe_excess,
@@ -50,9 +51,9 @@ def test_what_was_not_read_is_counted_by_reason(missing: Any, read: int, unread:
     assert counted["read"] + sum(counted["unread"].values()) == counted["leaves"]
 
 
-def test_leaves_that_were_gone_before_they_were_listed_are_not_read() -> None:
-    counted = count_read({**WHOLE, "leaves": 12}, PASSAGES, WINDOWS)
-    assert (counted["read"], counted["unread"]) == (9, {GONE: 3})
+def test_passages_that_a_person_left_out_are_not_read() -> None:
+    counted = count_read({**WHOLE, "leaves": 12, "unread": {GONE: 1}}, PASSAGES, WINDOWS)
+    assert (counted["read"], counted["unread"]) == (9, {GONE: 1, REVIEWED: 2})
 
 
 def test_a_passage_in_no_window_is_not_read() -> None:
