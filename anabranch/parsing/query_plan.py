@@ -49,7 +49,7 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     """
     text = drop_thinking(reply[:MAX_REPLY])
     lines = _LINE.findall(text)
-    reaches = {word.strip(" .*").lower() for name, value in lines if name == "READ" for word in value.split(",")}
+    reaches = [word.strip(" .*").lower() for name, value in lines if name == "READ" for word in value.split(",")]
     rows = "rows" in reaches
     # Every hit is somewhere in all documents, unless the model names another reach.
     otherwise: CoverageReach = "corpus" if rows else "passages"
