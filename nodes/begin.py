@@ -45,7 +45,7 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
     await turn.audit(event, **question_facts(asked))
     filters = state.get("filters") or None
     parse_filters(filters)
-    refuse_unknown(turn.settings.retrievers, turn.retrievers)
+    refuse_unknown([*turn.settings.retrievers, *turn.settings.hop_retrievers], turn.retrievers)
     turn.note_model(await turn.chat())
     if turn.settings.rerank != "none":
         await turn.reranker()

@@ -25,7 +25,14 @@ def print_explanation(
 ) -> None:
     """Print the tables and the prompts."""
     console.print()
-    for table in (_queries(state), _passages(state, chunks), _decisions(state), _claims(state), _steps(state)):
+    for table in (
+        _queries(state),
+        _chain(state),
+        _passages(state, chunks),
+        _decisions(state),
+        _claims(state),
+        _steps(state),
+    ):
         if table.row_count:
             console.print(table)
             console.print()
@@ -39,6 +46,22 @@ def _queries(state: Mapping[str, Any]) -> Table:
     table = _table_of("Queries", "weight", "kind", "text", right=["weight"], wide="text")
     for query in state.get("queries") or []:
         table.add_row(f"{query['weight']:.2f}", query["kind"], _plain(query["text"]))
+    return table
+
+
+def _chain(state: Mapping[str, Any]) -> Table:
+    """Return the values that further searches were made of, and the reason why there were no more."""
+    table = _table_of(
+        "Chain: found first, and searched for next", "", "asked", "found", "next query", wide="next query"
+    )
+    table.columns[1].no_wrap = False
+    chain = state.get("chain") or {}
+    cited = {place["chunk_id"]: place["marker"] for place in reversed(state.get("citations") or [])}
+    for link in chain.get("links") or []:
+        marker = f" [{cited[link['chunk_id']]}]" if link["chunk_id"] in cited else ""
+        table.add_row(str(link["hop"]), _plain(link["asked"]), _plain(link["value"] + marker), _plain(link["query"]))
+    if chain.get("ended"):
+        table.add_row("", "", "ended", _plain(chain["ended"]))
     return table
 
 

@@ -14,10 +14,10 @@ from anabranch.types import FOUND
 MAX_STEPS = 6
 """Most steps of a plan; more are no plan of a question."""
 
-Reach = Literal["passages", "document", "corpus"]
+Extent = Literal["passages", "document", "corpus"]
 """How much a question needs to be read: the best passages, all of one document, or all documents."""
 
-REACHES: tuple[Reach, ...] = get_args(Reach)
+EXTENTS: tuple[Extent, ...] = get_args(Extent)
 
 # Each run has a bound or gives nothing back, or a line of blanks would take quadratic time.
 _LINE = re.compile(
@@ -40,7 +40,7 @@ class QueryPlan:
 
     queries: list[str]
     steps: tuple[str, ...] = ()
-    reach: Reach = "passages"
+    reach: Extent = "passages"
 
 
 def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
@@ -54,7 +54,7 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     text = drop_thinking(reply[:MAX_REPLY])
     lines = _LINE.findall(text)
     reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
-    reach: Reach = next((each for each in REACHES if each in reaches), "passages")
+    reach: Extent = next((each for each in EXTENTS if each in reaches), "passages")
     queries = parse_queries(_LINE.sub("", text), limit=limit, original=original)
     return QueryPlan(queries, _steps([(name, value) for name, value in lines if name != "READ"], original), reach)
 

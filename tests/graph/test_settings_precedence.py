@@ -32,7 +32,7 @@ GIVEN: dict[str, Any] = {
     "file_links": False,
 }
 # Text that names neither: who holds a tag is looked at by itself, and a retriever has been registered by the operator.
-OTHERWISE_CHECKED = {"access", "retrievers"}
+OTHERWISE_CHECKED = {"access", "retrievers", "hop_retrievers"}
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ export const STEPS = {
   rerank: "ordering the passages",
   merge: "joining neighbouring passages",
   grade: "judging the evidence",
+  follow: "looking for what has to be known first",
   pack: "choosing how to answer",
   create: "writing",
   refine: "reading on",
@@ -26,13 +27,24 @@ const SHOWN = 24;
 const seconds = (ms) => (ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`);
 
 export function River({ values, open }) {
-  const { trace = [], queries = [], route, usage = {}, evidence, standalone_question: asked, original_question: question } = values;
+  const { trace = [], queries = [], route, usage = {}, evidence, chain, standalone_question: asked, original_question: question } = values;
   return html`<section class="river" aria-label="How it was found">
     <h3>Searched for</h3>
     ${asked && asked !== question && html`<p class="faint">Understood as: <bdi>${asked}</bdi></p>`}
     <ol class="queries">
       ${queries.map((each) => html`<li><bdi>${each.text}</bdi> <span class="faint">${each.kind}, weight ${Number(each.weight.toFixed(2))}</span></li>`)}
     </ol>
+    ${chain?.links?.length > 0 &&
+    html`<h3>Found first, and searched for next</h3>
+      <ol class="queries">
+        ${chain.links.map(
+          (each) => html`<li>
+            <bdi>${each.asked}</bdi> →
+            <button type="button" class="plain" onClick=${(event) => open({ ...each, quote: each.value, title: each.value, source: "" }, event.currentTarget)}><bdi>${each.value}</bdi></button>
+            → <bdi>${each.query}</bdi>
+          </li>`,
+        )}
+      </ol>`}
     <${Flow} values=${values} open=${open} />
     ${evidence?.verdict && html`<h3>Evidence: ${evidence.verdict}</h3><ul>${evidence.reasons.map((each) => html`<li>${each}</li>`)}</ul>`}
     ${route?.name && html`<h3>Written by: ${route.name}</h3><ul>${route.reasons.map((each) => html`<li>${each}</li>`)}</ul>`}
