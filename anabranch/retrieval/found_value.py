@@ -23,7 +23,7 @@ _STOPS = (".", "!", "?", "。", "！", "？")
 _LONG = 5
 # A host name (IDNA has four kinds of dots), a scheme or port, IPv4, IPv6, an absolute path, and the signs of code.
 _ADDRESS = re.compile(
-    r"[^\W\d_][.。．｡][^\W_]{2}|[^\W\d_]:\S|(?<!\d)(?:\d{1,3}\.){3}\d{1,3}(?!\d)|::|(?:[\da-f]{1,4}:){4}|^/|[\\@＠<>{}|=`]",
+    r"[^\W\d_][.。．｡][^\W_]{2}|[^\W\d_]:\S|(?<!\d)(?:\d{1,3}\.){3}\d{1,3}(?!\d)|::|(?:[\da-f]{1,4}:){4}|^/|[\\@＠<>{}|=`;；]",
     re.IGNORECASE,
 )
 _PART = re.compile(r"[^\W_]+")
@@ -69,7 +69,10 @@ def looks_like_value(text: str) -> bool:
     Words in lower case are short and few, as in "Bank of America"; beside a digit, one may be long, as in "3 de
     septiembre". Hyphens join words. Of a script without capitals there are few letters.
     """
-    if not text.isprintable() or not (1 < len(text) <= MAX_VALUE or text.isdecimal()) or _ADDRESS.search(text):
+    # Of single letters and signs, only a digit is a value.
+    if not (text.isdecimal() or len(text) > 1) or len(text) > MAX_VALUE or not text.isprintable():
+        return False
+    if _ADDRESS.search(text):
         return False
     if strip_links(text) != text or redacted(text) != text or len(spans(text)) > 1:
         return False
