@@ -39,6 +39,7 @@ def import_parts() -> None:
     import anabranch.extracts.composition
     import anabranch.models.chat
     import anabranch.models.embedders
+    import anabranch.models.graphics_processor
     import anabranch.models.local_servers
     import anabranch.models.providers
     import anabranch.models.rerankers.rerank_calls
@@ -159,6 +160,15 @@ def has_model(settings: Context) -> bool:
     from anabranch.models.local_servers import last_found
 
     return settings.model is not None and (settings.model != AUTO or last_found() is not None)
+
+
+async def begins_quick(settings: Context, chat: Chat | None) -> bool:
+    """Tell whether effort is 'quick' if nobody chose one: `auto` found a model, and the machine has no GPU."""
+    if chat is None or settings.model != AUTO or settings.effort is not None:
+        return False
+    from anabranch.models.graphics_processor import may_have_processor
+
+    return not await asyncio.to_thread(may_have_processor)
 
 
 async def load_reranker(settings: Context, *, concurrency: int = MAX_CONCURRENCY) -> Reranker:

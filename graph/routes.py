@@ -26,9 +26,6 @@ from anabranch.synthesis.budget import Budget
 from anabranch.synthesis.routing import EARLY_STOP
 from anabranch.types import Partial
 
-# Most rounds of search in one turn: each costs a model call and a search.
-ROUNDS = 2
-
 
 def to_begin(state: InputState) -> Send:
     """Send the question with the settings of this call, so that a run killed at `begin` can be resumed without them."""
@@ -98,7 +95,7 @@ def _search_again(state: RetrievalState, settings: Context) -> Literal["rewrite"
     # Without a model call there are no other queries, and the same ones find the same passages. A further round of a
     # chain has searched again already.
     asks = settings.strategy != "none" and not _budget(state, settings).lacks(1)
-    able = asks and state["round"] < ROUNDS and not count_hops(state.get("chain"))
+    able = asks and state["round"] < settings.rounds and not count_hops(state.get("chain"))
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
 
 

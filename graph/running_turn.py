@@ -17,6 +17,7 @@ from anabranch.agent.graph.audit_events import audit_run
 from anabranch.agent.graph.bindings import GraphBindings
 from anabranch.agent.graph.dependencies import (
     MAX_CONCURRENCY,
+    begins_quick,
     describe_model,
     load_chunks,
     load_corpus,
@@ -24,7 +25,7 @@ from anabranch.agent.graph.dependencies import (
     load_reranker,
     make_scope,
 )
-from anabranch.agent.graph.settings_precedence import digest_access
+from anabranch.agent.graph.settings_precedence import digest_access, locked_settings
 from anabranch.agent.graph.slow_reply import awaiting_model
 from anabranch.agent.graph.telemetry import count_answer
 from anabranch.agent.nodes.settings import Context
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
     from anabranch.models.chat import Chat
     from anabranch.models.rerankers import Reranker
     from anabranch.store.protocol import CorpusReader
+
+NO_PROCESSOR = (
+    "no graphics processor was found on this machine, so the effort is quick: one call over the best passages"
+)
+"""Why `auto` begins with little effort."""
 
 
 class RunningTurn:
@@ -113,6 +119,15 @@ class RunningTurn:
         self.count(**counts)
         for remark in remarks:
             self.degraded("model", remark)
+
+    async def choose_effort(self, chat: Chat | None) -> dict[str, str]:
+        """Return the setting `effort` if it is 'quick' because of this machine; count and report which effort it is."""
+        chosen = "effort" not in locked_settings() and await begins_quick(self.settings, chat)
+        if chosen:
+            self.degraded("model", NO_PROCESSOR)
+        if chat is not None and (effort := "quick" if chosen else self.settings.effort):
+            self.count(effort=effort)
+        return {"effort": "quick"} if chosen else {}
 
     async def reranker(self) -> Reranker:
         """Return the reranker that the settings name."""

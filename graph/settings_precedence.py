@@ -1,4 +1,4 @@
-"""Resolves the settings of a run: those of the call, the thread, the graph, the environment, then the defaults.
+"""Resolves the settings of a run: those of the call, the thread, the graph, the environment, the effort, the defaults.
 
 A server may be set up wrongly, without authentication. So the graph checks the user in every step itself: without an
 authenticated user, it opens no documents.
@@ -15,7 +15,9 @@ from typing import Any, get_origin
 from pydantic import BaseModel, ValidationError
 
 from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings
+from anabranch.agent.graph.dependencies import has_model
 from anabranch.agent.nodes.checked_settings import MAX_PROBLEMS, OBJECTS
+from anabranch.agent.nodes.efforts import EFFORTS
 from anabranch.agent.nodes.settings import PRIVATE, REACHING, Context
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import AUTH_USER, User, UserRole
@@ -58,12 +60,13 @@ def resolve_settings(
         raise SettingsError(msg, hint="Start a new thread.")
     kept = {str(name): value for name, value in (remembered or {}).items() if name not in PRIVATE}
     operators = operator_settings(user, bindings, kept)
+    locked = locked_settings()
     try:
-        context = _make_context({**operators.explicit, **kept, **explicit})
+        context = _apply_effort({**operators.explicit, **kept, **explicit}, locked)
     except ValidationError as error:
         raise _describe_unusable(error, {*kept}) from error
     # After the thread's values, because its state may have been edited.
-    _refuse_changed(context, operators, locked_settings())
+    _refuse_changed(context, operators, locked)
     if user is not None:
         hold_to_user(context, user)
     context._explicit, context._user = frozenset(explicit), user  # the class and its functions are one unit
@@ -89,6 +92,19 @@ def operator_settings(
     except ValidationError as error:
         raise _describe_unusable(error, set()) from error
     return operators if user is None else for_user(operators, user)
+
+
+def _apply_effort(values: Mapping[str, Any], locked: Sequence[str]) -> Context:
+    """Return the settings with those that `effort` stands for, except where somebody set or locked them.
+
+    Raises:
+        pydantic.ValidationError: A value cannot be used.
+    """
+    context = _make_context(values)
+    standing = EFFORTS[context.effort or "normal"]
+    chosen = {name: value for name, value in standing.items() if name not in values and name not in locked}
+    # All of them are about what a model is asked: without one, there is no effort to choose.
+    return _make_context({**chosen, **values}) if chosen and has_model(context) else context
 
 
 def _make_context(values: Mapping[str, Any]) -> Context:

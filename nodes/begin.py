@@ -46,13 +46,16 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
     filters = state.get("filters") or None
     parse_filters(filters)
     refuse_unknown([*turn.settings.retrievers, *turn.settings.hop_retrievers], turn.retrievers)
-    turn.note_model(await turn.chat())
+    chat = await turn.chat()
+    turn.note_model(chat)
     if turn.settings.rerank != "none":
         await turn.reranker()
     corpus = await turn.corpus()
     turn.count(generation=corpus.generation)
     reply, message_id, question = greeting_reply(asked), new_message_id(), without_courtesy(asked)
     turn.show_answer(message_id, reply)
+    # A search asks for passages, as many as its caller wants; and a greeting takes no effort.
+    effort = await turn.choose_effort(chat) if event == "question" and not reply else {}
     return {
         **fresh_turn(),
         # A greeting is answered without a search.
@@ -60,7 +63,7 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
         "turn": TurnRecord(
-            settings={**state.get("settings", {}), **turn.settings.remembered()},
+            settings={**state.get("settings", {}), **turn.settings.remembered(), **effort},
             access_digest=turn.access_digest,
             generation=corpus.generation,
             filters=filters,

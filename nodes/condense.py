@@ -43,7 +43,8 @@ async def condense(state: RetrievalState, turn: Turn) -> Update:
     chat = await turn.chat()
     # Used if no model is asked, or its reply is of no use.
     standalone = together = follow_up(asked, history)
-    if chat is not None and turn.budget.allows():
+    # A question's only call is its answer, and nothing is missed.
+    if chat is not None and turn.settings.max_model_calls > 1 and turn.budget.allows():
         read = await _select_recent(turn, history)
         turn.count(read=len(read), left_out=len(history) - len(read))
         try:

@@ -1,8 +1,8 @@
 """The settings of one question: their bounds, defaults and the steps they belong to.
 
 Precedence: the call, then the thread, then the graph, then the environment (`ANABRANCH_` and the field's name), then
-the default here. On a LangGraph server, Studio shows the same model as a form on each node. Secrets are never settings:
-the providers' clients read their keys from their own environment variables.
+what `effort` stands for, then the default here. On a LangGraph server, Studio shows the same model as a form on each
+node. Secrets are never settings: the providers' clients read their keys from their own environment variables.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pydantic import (
 
 from anabranch.agent import prompts
 from anabranch.agent.nodes.checked_settings import CheckedSettings, OneOf, objects_in
+from anabranch.agent.nodes.efforts import EffortName
 from anabranch.models.providers import Effort, without_secrets
 from anabranch.models.rerankers import RERANKERS
 from anabranch.registry import OBJECT, object_name
@@ -85,6 +86,13 @@ class Context(CheckedSettings):
         "llama.cpp serves on this machine. Without one, the best passages are shown. In code, any LangChain chat "
         "model.",
         "condense rewrite follow rerank grade create refine map reduce",
+    )
+    effort: EffortName | None = _setting(
+        None,
+        "How much a chat model is asked. 'quick': once, with the best eight passages; 'deep': more searches, and a "
+        "judge. It stands for other settings, each of which can still be set. If unset, 'normal'; but 'quick' with "
+        "model 'auto' on a machine on which no graphics processor is found.",
+        "begin",
     )
     # A caller who chooses it chooses where this process sends requests.
     base_url: Annotated[str | None, ADDRESS] = _setting(
@@ -154,6 +162,9 @@ class Context(CheckedSettings):
         max_length=8,
     )
     n_queries: int = _setting(4, "Number of search queries, the question included.", "rewrite", ge=1, le=16)
+    rounds: int = _setting(
+        2, "Most rounds of search: after a first one that finds too little, others in other words.", "grade", ge=1, le=5
+    )
     # The question weighs more than all further queries: rewrites add recall and noise (2603.13301, 2603.02153).
     variant_weight: float = _setting(
         0.5,

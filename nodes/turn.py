@@ -64,6 +64,10 @@ class Turn(Protocol):
         """Report which model `auto` found, and remarks on the model."""
         ...
 
+    async def choose_effort(self, chat: Chat | None) -> dict[str, str]:
+        """Return the setting `effort` if it is 'quick' because of this machine; count and report which effort it is."""
+        ...
+
     async def reranker(self) -> Reranker:
         """Return the reranker that the settings name.
 

@@ -19,11 +19,9 @@ REWRITE = {
 }
 
 CHAIN_FORM = """
-Only if a search needs a name, number or date that the question does not say and the documents tell, add after the
-queries:
-FIRST: the question for that name, number or date
-THEN: the rest of the question, with {found} where it belongs
-For "In which town was the founder of Acme born?" that is:
+Most questions need no more than these lines. Only a question that describes something by another thing, as in "In which
+town was the founder of Acme born?", needs a name, number or date found first. For such a question, write two more lines
+after the search queries, as here:
 FIRST: Who founded Acme?
 THEN: In which town was {found} born?
 """

@@ -6,9 +6,10 @@ differs, or a link to a file that is not there, makes the exit status 1.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,7 +48,38 @@ def settings() -> str:
     return "\n".join(rows)
 
 
-PARTS: dict[str, Callable[[], str]] = {"graph": picture, "imports": imports, "settings": settings}
+def efforts() -> str:
+    """Return the table of efforts: what each stands for, and what was counted."""
+    from anabranch.agent.nodes.efforts import EFFORTS
+    from anabranch.agent.nodes.settings import Context
+
+    def row(name: str, cells: Iterable[object]) -> str:
+        return f"| {name} | {' | '.join(map(str, cells))} |"
+
+    usual = Context().model_dump()
+    names = dict.fromkeys(name for standing in EFFORTS.values() for name in standing)
+    rows = [row("", (f"`{effort}`" for effort in EFFORTS)), "|---" * (len(EFFORTS) + 1) + "|"]
+    rows += [row(f"`{name}`", (f"`{each.get(name, usual[name])!r}`" for each in EFFORTS.values())) for name in names]
+    counted = json.loads((ROOT / "benchmarks" / "efforts.json").read_text(encoding="utf-8"))
+    figures = [counted[effort] for effort in EFFORTS]
+    rows.append(row("model calls, mean and most", (f"{each['calls']:g}, {each['most_calls']}" for each in figures)))
+    rows.append(row("prompt tokens", (f"{each['prompt_tokens']:,}" for each in figures)))
+    rows.append(row("prompt tokens before the answer's first word", (f"{each['first_tokens']:,}" for each in figures)))
+    for pace in READING:
+        seconds = (round(each["first_tokens"] / pace) for each in figures)
+        rows.append(row(f"seconds to read these at {pace:,} tokens a second", seconds))
+    return "\n".join(rows)
+
+
+READING = (26, 1000)
+"""Prompt tokens that a machine reads in a second: a few processor cores, and a graphics processor."""
+
+PARTS: dict[str, Callable[[], str]] = {
+    "graph": picture,
+    "imports": imports,
+    "settings": settings,
+    "efforts": efforts,
+}
 
 
 def pages() -> list[Path]:

@@ -17,6 +17,7 @@ from anabranch.text.normalization import clean, squeeze
 NOTHING_MATCHES = (
     "Nothing was found among the documents that match the filter; `anabranch corpus stats` lists all documents."
 )
+FURTHER = "This was one call over the best passages. To look further, ask again with --effort normal."
 MARKER = re.compile(r"\[\d+\]")
 PLACE = re.compile(r"\[(\d{1,4})\] ")
 BOLD = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*")
@@ -107,6 +108,8 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"Checked: {checked}."
     for item in state.get("degraded") or []:
         yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
+    if counts.get("effort") == "quick":
+        yield FURTHER
 
 
 def _print_source(console: Console, place: str, quotes: Sequence[str], link: str) -> None:

@@ -15,6 +15,7 @@ from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
     BaseUrlOption,
     CorpusOption,
+    EffortOption,
     FilterOption,
     JsonOption,
     ModelOption,
@@ -48,6 +49,7 @@ def ask(
     sets: SetOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    effort: EffortOption = None,
     filters: FilterOption = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail (exit code 1) if the requested model did not write the answer.")
@@ -88,14 +90,14 @@ def ask(
         if questions is None or out is None:
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
-        context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
+        context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort)
         with hint_after_interrupt("Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
             )
         raise typer.Exit(1 if failed else 0)
 
-    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
+    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
     from anabranch.cli.ask_turn import Request, answer
     from anabranch.cli.review_prompt import resume_command

@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, FilterOption, ModelOption, SetOption
+from anabranch.cli.shared_options import (
+    BaseUrlOption,
+    CorpusOption,
+    EffortOption,
+    FilterOption,
+    ModelOption,
+    SetOption,
+)
 
 
 def chat(
@@ -18,6 +25,7 @@ def chat(
     sets: SetOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    effort: EffortOption = None,
     filters: FilterOption = None,
 ) -> None:
     """Talk with your documents: follow-up questions, and the sources when you ask for them.
@@ -35,7 +43,7 @@ def chat(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
-    context = asking_context(sets, corpus=corpus, model=model, base_url=base_url)
+    context = asking_context(sets, corpus=corpus, model=model, base_url=base_url, effort=effort)
     narrowed = filters_of(filters)
     from anabranch.cli.chat_session import ChatSession
 

@@ -43,6 +43,10 @@ BaseUrlOption = Annotated[
 EmbedderUrlOption = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
 ]
+EffortOption = Annotated[
+    str | None,
+    typer.Option("--effort", "-e", metavar="EFFORT", help="How much the model is asked: quick, normal or deep."),
+]
 PassagesOption = Annotated[
     int | None, typer.Option("-k", min=1, max=1000, help="Passages to find [dim](the setting top_k)[/].")
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal, get_args
 
 from anabranch.parsing.json_repair import MAX_REPLY
@@ -55,17 +56,17 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     lines = _LINE.findall(text)
     reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
     reach: Extent = next((each for each in EXTENTS if each in reaches), "passages")
-    queries = parse_queries(_LINE.sub("", text), limit=limit, original=original)
-    return QueryPlan(queries, _steps([(name, value) for name, value in lines if name != "READ"], original), reach)
+    asked = _read_questions([value for name, value in lines if name != "READ"])
+    steps = (*asked[:1], *takewhile(lambda question: FOUND in question, asked[1:]))
+    # A plan that asks the same again, or has no place for what it finds, is none; its questions are still queries.
+    is_plan = len(steps) > 1 and FOUND not in steps[0] and bool(parse_queries(steps[0], limit=1, original=original))
+    own = parse_queries(_LINE.sub("", text), limit=limit, original=original)
+    added = steps[:1] if is_plan else [question for question in asked if FOUND not in question]
+    further = [query for each in added for query in parse_queries(each, limit=1, original=original)]
+    return QueryPlan([*dict.fromkeys((*own, *further))][: max(limit, 0)], steps if is_plan else (), reach)
 
 
-def _steps(lines: list[tuple[str, str]], original: str) -> tuple[str, ...]:
-    """Return the first question and those after it; without one after it, the original question follows."""
-    if not lines or lines[0][0] != "FIRST":
-        return ()
-    texts = [_PLACE.sub(FOUND, " ".join(value.split()).strip('"“”*'))[:MAX_QUERY] for _, value in lines[:MAX_STEPS]]
-    first, *further = [text for text in texts if any(map(str.isalnum, text))] or [""]
-    if not first or FOUND in first:
-        return ()
-    # A step without a place for the value gets it at its end.
-    return (first, *(text if FOUND in text else f"{text} {FOUND}" for text in further or [original[:MAX_QUERY]]))
+def _read_questions(texts: list[str]) -> list[str]:
+    """Return the questions of a plan, each with `FOUND` as the place for the value before it."""
+    questions = [_PLACE.sub(FOUND, " ".join(text.split()).strip('"“”*'))[:MAX_QUERY] for text in texts[:MAX_STEPS]]
+    return [question for question in questions if any(map(str.isalnum, question.replace(FOUND, "")))]

@@ -4,10 +4,11 @@ import re
 from io import StringIO
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from anabranch.citations.verification import CHECKED
-from anabranch.cli.answer_view import print_answer, remarks_on, source_lines
+from anabranch.cli.answer_view import FURTHER, print_answer, remarks_on, source_lines
 
 
 def citation(marker: int, quote: str, **changes: Any) -> dict[str, Any]:
@@ -85,6 +86,12 @@ def test_remarks() -> None:
     composed = state(route={"name": "compose", "reasons": []}, degraded=[{"step": "create", "reason": "model\ndown"}])
     assert list(remarks_on(composed)) == ["degraded: create: model down"]
     assert list(remarks_on({**composed, "abstained": True, "degraded": []})) == []
+
+
+@pytest.mark.parametrize(("effort", "remarks"), [("quick", [FURTHER]), ("normal", []), ("deep", []), (None, [])])
+def test_after_a_quick_answer_there_is_an_offer_to_look_further(effort: str | None, remarks: list[str]) -> None:
+    begin = {"node": "begin", "counts": {"effort": effort} if effort else {}}
+    assert list(remarks_on(state(trace=[begin]))) == remarks
 
 
 def test_a_claim_that_is_not_confirmed_is_said_with_what_is_known_of_it() -> None:

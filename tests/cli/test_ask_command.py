@@ -183,6 +183,21 @@ def test_a_model_writes_when_there_is_one(run: Run, corpus: Path) -> None:
 
 
 @pytest.mark.loopback
+def test_an_effort_has_an_option_and_a_quick_answer_offers_to_look_further(run: Run, corpus: Path) -> None:
+    with OpenAIStub(writer) as stub:
+        model = ("--model", "stub", "--base-url", stub.base_url)
+        quick = run("ask", QUESTION, "--corpus", corpus, *model, "--effort", "quick")
+        assert len(stub.calls) == 1
+        normal = run("ask", QUESTION, "--corpus", corpus, *model, "--effort", "normal")
+        assert len(stub.calls) == 3
+    assert quick.stdout.rstrip().endswith("To look further, ask again with --effort normal.")
+    assert "look further" not in normal.stdout
+    wrong = run("ask", QUESTION, "--corpus", corpus, "--effort", "most")
+    assert wrong.exit_code == 2
+    assert "'effort' cannot be 'most'" in wrong.stderr
+
+
+@pytest.mark.loopback
 def test_a_model_that_is_down_degrades_and_says_so(run: Run, corpus: Path) -> None:
     with OpenAIStub() as stub:
         base_url = stub.base_url

@@ -14,7 +14,7 @@ from anabranch import aanswer, answer
 from anabranch.agent.graph.step import UNWRITTEN
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
-from anabranch.models import local_servers
+from anabranch.models import graphics_processor, local_servers
 from anabranch.models.local_servers import LocalServer
 from tests.graph.inside import build, graph
 from tests.servers.openai_stub import OpenAIStub
@@ -104,6 +104,7 @@ def look_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[Use]:
         monkeypatch.setattr(local_servers, "SERVERS", servers)
 
     monkeypatch.setattr(local_servers, "SECONDS", 30)  # the machine may be busy
+    monkeypatch.setattr(graphics_processor, "may_have_processor", lambda: True)
     use(LocalServer("Ollama", 9, "/api/tags"))
     yield use
     local_servers._found.clear()

@@ -141,6 +141,18 @@ def test_a_conversation_is_followed_up_edited_and_gone_back_to(reader: Reader) -
     reader.turn(1).get_by_text("Version 3 of 3").wait_for()
 
 
+def test_after_a_quick_answer_one_can_look_further(reader: Reader, stub: OpenAIStub) -> None:
+    reader.set("model", "openai:stub")
+    reader.set("effort", "quick")
+    before = len(stub.calls)
+    reader.ask(ASKED)
+    assert len(stub.calls) == before + 1
+    reader.turn(0).get_by_role("button", name="Look further").click()
+    reader.turn(0).get_by_text("Version 2 of 2").wait_for()
+    assert len(stub.calls) == before + 3
+    assert reader.turn(0).get_by_role("button", name="Look further").count() == 0
+
+
 def test_conversations_are_renamed_exported_and_deleted(reader: Reader, stub: OpenAIStub) -> None:
     reader.ask(ASKED)
     reader.set("model", "openai:stub")

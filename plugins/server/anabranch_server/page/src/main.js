@@ -183,12 +183,12 @@ function App({ failed }) {
     }
   };
 
-  const ask = (question, base) => {
+  const ask = (question, base, chosen) => {
     // An edited question stands in the place of the one before, and of all that followed.
     const at = base === undefined ? turns.length : turns.findIndex((each) => each.base === base);
     // What the server did not accept is nowhere but here.
     const before = turns.slice(0, at).filter((each) => each.values);
-    return run(before, question, { input: { question }, context: settings, checkpoint_id: base ?? tip ?? undefined });
+    return run(before, question, { input: { question }, context: { ...settings, ...chosen }, checkpoint_id: base ?? tip ?? undefined });
   };
 
   // The settings are those that the thread remembers of the question.
@@ -245,7 +245,7 @@ function App({ failed }) {
   }, []);
 
   const all = live ? [...turns, live] : turns;
-  const shownTurn = (turn, at) => html`<${Turn} key=${turn.run ?? `new-${at}`} turn=${turn} thread=${thread} last=${at === all.length - 1} busy=${Boolean(live)} open=${open} shown=${cite && cite.chunk_id + cite.start}
+  const shownTurn = (turn, at) => html`<${Turn} key=${turn.run ?? `new-${at}`} turn=${turn} thread=${thread} last=${at === all.length - 1} busy=${Boolean(live)} chooses=${!options?.fixed.includes("effort")} open=${open} shown=${cite && cite.chunk_id + cite.start}
     resume=${tip || at < all.length - 1 ? null : resume} ask=${ask} stop=${stop} choose=${choose} fork=${(from) => line(from.checkpoint).catch(told)} />`;
   // Those before are not laid out anew with each word of the one that is being written.
   const before = useMemo(() => turns.map(shownTurn), [turns, thread, Boolean(live), cite, settings, tip]);

@@ -7,7 +7,7 @@ import { json, post } from "./server.js";
 import { Theme } from "./theme.js";
 
 const KEPT = "anabranch.settings";
-const FIRST = ["model", "strategy", "rerank", "synthesis", "answer_form", "verify", "top_k", "grade", "review"];
+const FIRST = ["effort", "model", "strategy", "rerank", "synthesis", "answer_form", "verify", "top_k", "grade", "review"];
 
 export function kept() {
   try {

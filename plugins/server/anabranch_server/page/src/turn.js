@@ -11,7 +11,7 @@ import { Passages, River, STEPS } from "./river.js";
 const NOTHING = {};
 const NONE = [];
 
-export function Turn({ turn, thread, busy, last, open, shown, ask, resume, stop, fork, choose }) {
+export function Turn({ turn, thread, busy, last, open, shown, chooses, ask, resume, stop, fork, choose }) {
   const [editing, setEditing] = useState(false);
   const [river, setRiver] = useState(false);
   const edit = useRef();
@@ -28,6 +28,7 @@ export function Turn({ turn, thread, busy, last, open, shown, ask, resume, stop,
   const text = turn.live ? turn.text : (values.answer ?? "");
   const question = turn.question ?? values.original_question ?? "";
   const at = turn.versions?.indexOf(turn.run) ?? -1;
+  const quick = values.trace?.some((each) => each.node === "begin" && each.counts.effort === "quick");
 
   return html`<article class="turn">
     ${editing
@@ -56,6 +57,7 @@ export function Turn({ turn, thread, busy, last, open, shown, ask, resume, stop,
     ${!turn.live && html`<div class="actions">
       ${turn.values && html`<button type="button" class="plain" aria-expanded=${river ? "true" : "false"} onClick=${() => setRiver(!river)}>How it was found</button>`}
       <button type="button" class="plain" disabled=${busy} onClick=${() => ask(question, turn.base)}>Retry</button>
+      ${quick && chooses && html`<button type="button" class="plain" disabled=${busy} onClick=${() => ask(question, turn.base, { effort: "normal" })}>Look further</button>`}
       ${turn.base !== undefined && html`
         <button ref=${edit} type="button" class="plain" disabled=${busy} onClick=${() => setEditing(true)}>Edit</button>`}
       ${turn.checkpoint && !last && html`<button type="button" class="plain" disabled=${busy} onClick=${() => fork(turn)}>Go on from here</button>`}
