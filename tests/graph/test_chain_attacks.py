@@ -21,6 +21,7 @@ pytestmark = pytest.mark.loopback
 
 QUESTION = "In which house number did the designer of the Ashby bridge live?"
 PLAN = "Ashby bridge\nFIRST: Who designed the Ashby bridge?\nTHEN: In which house number did {found} live?"
+PLANNED = {QUESTION, "Ashby bridge", "Who designed the Ashby bridge?"}
 MIDDLE = "The Ashby bridge was designed by {} and opened in 1911."
 ALONE = "The Ashby bridge was opened in 1911. {} The Ashby bridge has four arches."
 LINE = "# The Ashby bridge\n\nDesigner:\n\n{}\n\nIt was opened in 1911."
@@ -115,7 +116,7 @@ async def searched_for(corpus: str, value: str) -> tuple[list[str], str]:
 @pytest.mark.parametrize(("value", "form"), OBEYED)
 async def test_no_query_carries_what_a_passage_orders(value: str, form: str, others: Any) -> None:
     queries, chain = await searched_for(others(form.format(value)), value)
-    assert set(queries) == {QUESTION, "Ashby bridge"}
+    assert set(queries) == PLANNED
     assert '"links": []' in chain
 
 
@@ -124,13 +125,13 @@ async def test_no_query_carries_a_secret(value: str, others: Any, monkeypatch: p
     """A key of the environment that a passage has, and words of a passage that the caller may not read."""
     monkeypatch.setenv("MAKER_API_KEY", KEY)
     queries, _ = await searched_for(others(MIDDLE.format(KEY)), value)
-    assert set(queries) == {QUESTION, "Ashby bridge"}
+    assert set(queries) == PLANNED
 
 
 @pytest.mark.parametrize("value", ABSENT)
 async def test_no_query_carries_a_word_that_no_passage_has(value: str, others: Any) -> None:
     queries, _ = await searched_for(others(MIDDLE.format("Mira Solano")), value)
-    assert set(queries) == {QUESTION, "Ashby bridge"}
+    assert set(queries) == PLANNED
 
 
 async def test_the_value_of_an_honest_passage_makes_a_query(others: Any) -> None:
@@ -151,7 +152,7 @@ async def test_an_order_in_the_shape_of_a_name_is_searched_for_in_the_corpus_alo
         )  # fmt: skip
         state = await compiled.ainvoke({"question": QUESTION}, context=context)
     assert [link["query"] for link in state["chain"]["links"]] == [f"In which house number did {value} live?"]
-    assert set(service.sent) == {QUESTION, "Ashby bridge"}
+    assert set(service.sent) == PLANNED
 
 
 def test_there_are_enough_cases() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.parsing.query_list import MAX_QUERY
-from anabranch.parsing.query_plan import MAX_STEPS, EXTENTS, QueryPlan, parse_plan
+from anabranch.parsing.query_plan import EXTENTS, MAX_STEPS, QueryPlan, parse_plan
 from anabranch.types import FOUND
 
 QUESTION = "In which house number did the designer of the Ashby bridge live?"
@@ -43,9 +43,9 @@ def test_a_plan_is_read_in_many_forms(reply: str) -> None:
     assert parsed(reply).steps == PLANNED
 
 
-def test_the_lines_of_a_plan_are_no_queries() -> None:
+def test_of_the_lines_of_a_plan_the_first_question_is_a_query() -> None:
     plan = parsed(f"1. Ashby bridge designer\n2. house of the designer\nFIRST: {FIRST}\nTHEN: {THEN}\nREAD: corpus")
-    assert plan == QueryPlan(["Ashby bridge designer", "house of the designer"], PLANNED, "corpus")
+    assert plan == QueryPlan(["Ashby bridge designer", "house of the designer", FIRST], PLANNED, "corpus")
 
 
 def test_three_hops_are_three_steps() -> None:
@@ -53,18 +53,25 @@ def test_three_hops_are_three_steps() -> None:
     assert plan.steps == (FIRST, f"On which street did {FOUND} live?", f"Which river is near {FOUND}?")
 
 
-def test_a_step_without_a_place_gets_one_at_its_end() -> None:
-    assert parsed(f"FIRST: {FIRST}\nTHEN: house number").steps == (FIRST, f"house number {FOUND}")
+def test_a_plan_ends_before_a_step_without_a_place() -> None:
+    plan = parsed(f"FIRST: {FIRST}\nTHEN: {THEN}\nTHEN: Which river is near?\nTHEN: What of {{found}}?")
+    assert plan.steps == PLANNED
 
 
-def test_without_a_further_step_the_question_follows() -> None:
-    assert parsed(f"FIRST: {FIRST}").steps == (FIRST, f"{QUESTION} {FOUND}")
+def test_questions_without_a_place_are_queries() -> None:
+    assert parsed(f"FIRST: {FIRST}\nTHEN: house number") == QueryPlan([FIRST, "house number"])
+
+
+def test_no_more_queries_than_are_wanted() -> None:
+    assert parsed(f"a bridge\na house\nFIRST: {FIRST}\nTHEN: {THEN}", limit=2).queries == ["a bridge", "a house"]
+    assert parsed(f"a bridge\nFIRST: {FIRST}\nTHEN: {THEN}", limit=0) == QueryPlan([], PLANNED)
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        "", "Ashby bridge designer", "first: who designed it?", f"THEN: {THEN}", f"THEN: {THEN}\nFIRST: {FIRST}",
+        "", "Ashby bridge designer", "first: who designed it?", f"THEN: {THEN}", f"FIRST: {FIRST}",
+        f"FIRST: {QUESTION}\nTHEN: {THEN}",
         "FIRST:\nTHEN:", "FIRST: ...\nTHEN: ?", "FIRST: Who is {found}?\nTHEN: x",
         f"The FIRST: {FIRST}", f"<think>FIRST: {FIRST}\nTHEN: {THEN}", "FIRST\nTHEN", "FIRST: none of it? {found}",
     ],
@@ -91,10 +98,11 @@ def test_how_much_is_read(lines: str, reach: str) -> None:
 
 
 def test_a_plan_has_few_and_short_steps() -> None:
-    plan = parsed("FIRST: Who?\n" + f"THEN: {'where ' * 500}{{found}}\n" * 50)
+    plan = parsed("FIRST: Who?\n" + f"THEN: {{found}} {'where ' * 500}\n" * 50)
     assert len(plan.steps) == MAX_STEPS
-    assert max(map(len, plan.steps)) <= MAX_QUERY + len(FOUND) + 1
-    assert all(FOUND in step for step in plan.steps[1:])
+    assert max(map(len, plan.steps)) <= MAX_QUERY
+    # Where the place is cut off, the plan ends.
+    assert parsed(f"FIRST: Who?\nTHEN: {'where ' * 500} {{found}}").steps == ()
 
 
 @given(
