@@ -15,6 +15,7 @@ from anabranch import Scope, open_corpus
 from anabranch.agent.graph.answer import build
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE
+from anabranch.text.phrases import phrases_for
 from anabranch.types import Chunk
 
 FIRST = 24
@@ -36,7 +37,7 @@ class Measured:
         planned: Whether the model planned a chain.
         hops: Further searches.
         found: Whether all passages that answer it are among the first.
-        right: Whether the answer is right; None if none was written.
+        right: Whether the answer is right; None if there is none.
         confirmed: Whether the check holds the answer; None for another system.
         failed: What another system failed with.
         calls: Model calls.
@@ -111,8 +112,7 @@ async def measure(
     state = await ask_graph(question, asking, hops=hops)
     chunks = await first_chunks(asking.corpus, state)
     links = state["chain"]["links"]
-    # The line of the values and the nearest passages are no words of the model.
-    said = state.get("answer", "").partition("\n\n")[0] if asking.answers else ""
+    said = _words_of_model(state) if asking.answers else ""
     abstained = state.get("abstained", False)
     return Measured(
         part=asked.part,
@@ -122,10 +122,18 @@ async def measure(
         planned=bool(state["chain"]["steps"]),
         hops=links[-1]["hop"] if links else 0,
         found=await asyncio.to_thread(is_gold, chunks),
-        right=not abstained and is_right(said) if asking.answers else None,
+        right=None if abstained or not asking.answers else is_right(said),
         confirmed=state["status"] == "answered" if asking.answers else None,
         calls=sum(step["calls"] for step in state["trace"]),
         prompt_tokens=sum(step["prompt_tokens"] for step in state["trace"]),
         output_tokens=sum(step["output_tokens"] for step in state["trace"]),
         answer=said,
     )
+
+
+def _words_of_model(state: Mapping[str, Any]) -> str:
+    """Return what the model said: neither the nearest passages below it nor the line of the values is by it."""
+    if state["status"] == "not_confirmed":
+        return " ".join(each["text"] for each in state["unconfirmed"])
+    line = f"{phrases_for(state['turn']['question'], 'english')['by_way_of']}: "
+    return "\n\n".join(part for part in state["answer"].split("\n\n") if not part.startswith(line))

@@ -18,7 +18,7 @@ class Oracle:
     """The script for a collection: what it knows is the set of gold passages of each question, and their texts.
 
     It plans a chain if two of the passages share a name that the question does not have: as many steps as passages, of
-    which the first asks for a name that leads on, and each further one is the question with the value after it. It names
+    which the first asks for a name that leads on, and each further one is the question and the value. It names
     values like this: of the names that a gold passage which it is shown shares with one which it is not, the rarest of
     the collection, at most two; a name is a title, or words that begin with a capital. It knows no order of the
     passages, no decomposition, and no words for a better query.
