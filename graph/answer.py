@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from anabranch.agent.graph.bindings import Retrievers
     from anabranch.models.embedder import Embedder
+    from anabranch.retrieval.query_generator import QueryGenerator
 
 AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
 AnswerGraph = CompiledStateGraph[State, Context, InputState, OutputState]
@@ -63,6 +64,7 @@ def build(
     model: BaseChatModel | str | None = None,
     embedder: Embeddings | Embedder | None = None,
     reranker: BaseDocumentCompressor | str | None = None,
+    queries: QueryGenerator | None = None,
     nodes: Mapping[str, OwnStep] | None = None,
     settings: Context | Mapping[str, Any] | None = None,
 ) -> AnswerBuilder:
@@ -73,6 +75,8 @@ def build(
         model: Chat model for every run that names no other; used unchanged, with its own timeouts and retries.
         embedder: The embedder that the corpus was made with, if it was given in code.
         reranker: Reranker for every run that names no other.
+        queries: Makes the further queries of the first search in the place of the chat model: a function of the
+            question and their number, async or not, that returns a list of texts.
         nodes: Replacements for steps, by name: functions (state) or (state, runtime), or Runnables. Each takes and
             returns what the original step does.
         settings: Settings for every run that does not give its own.
@@ -81,7 +85,7 @@ def build(
         SettingsError: A setting is unknown or out of bounds, an object has the wrong type, a retriever has the name of
             a built-in one, or there is no step of a name in `nodes`.
     """
-    bindings = bind(settings, model=model, embedder=embedder, reranker=reranker, retrievers=retrievers)
+    bindings = bind(settings, model=model, embedder=embedder, reranker=reranker, retrievers=retrievers, queries=queries)
     steps = Steps(bindings, nodes)
     search = build_retrieval(bindings, nodes=nodes)
     builder: AnswerBuilder = StateGraph(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
 
     from anabranch.models.embedder import Embedder
+    from anabranch.retrieval.query_generator import QueryGenerator
 
     Retrievers = Mapping[str, BaseRetriever]
 
@@ -32,11 +33,13 @@ class GraphBindings:
         settings: These take precedence over the environment; a model and a reranker may be objects.
         embedder: The corpus's embedder, if it was given in code.
         retrievers: LangChain retrievers, by the names that the setting `retrievers` uses.
+        query_generator: Makes further queries in the place of the chat model.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     embedder: Embedder | None = None
     retrievers: Mapping[str, BaseRetriever] = field(default_factory=dict)
+    query_generator: QueryGenerator | None = None
 
 
 NONE_BOUND = GraphBindings()
@@ -49,6 +52,7 @@ def bind(
     embedder: Embeddings | Embedder | None = None,
     reranker: BaseDocumentCompressor | str | None = None,
     retrievers: Retrievers | None = None,
+    queries: QueryGenerator | None = None,
 ) -> GraphBindings:
     """Return the objects and settings that the steps of a graph use beside their state.
 
@@ -57,6 +61,10 @@ def bind(
     """
     from anabranch.models.given_embedder import wrap_embedder
 
+    if queries is not None:
+        from anabranch.retrieval.query_generator import check_generator
+
+        check_generator(queries)
     # Names of extensions are read from the disk here, and not on the event loop when a setting names one.
     for registry in (RERANKERS, RETRIEVERS, SYNTHESIS_MODES):
         _ = registry.names
@@ -69,6 +77,7 @@ def bind(
         settings=Context(**own).explicit,
         embedder=None if embedder is None else wrap_embedder(embedder)[0],
         retrievers=external,
+        query_generator=queries,
     )
 
 

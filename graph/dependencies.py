@@ -46,6 +46,7 @@ def import_parts() -> None:
     import anabranch.retrieval.found_value
     import anabranch.retrieval.langchain_retriever
     import anabranch.retrieval.llm_retriever
+    import anabranch.retrieval.query_generator
     import anabranch.store.no_corpus
     import anabranch.store.stores  # noqa: F401
 

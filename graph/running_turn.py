@@ -64,6 +64,7 @@ class RunningTurn:
         """Take what belongs to one step; if it `begins` the turn, the state belongs to the previous one."""
         self.settings = settings
         self.retrievers: Mapping[str, BaseRetriever] = bindings.retrievers
+        self.query_generator = bindings.query_generator
         self._step, self._bindings, self._runtime, self._begins = step, bindings, runtime, begins
         self._counts: dict[str, Any] = {}
         self._degraded: list[Degraded] = []

@@ -41,6 +41,9 @@ async def retrieve(state: RetrieveTask, turn: Turn) -> Update:
     """
     retriever = state["retriever"]
     external: dict[str, dict[str, Any]] = {}
+    # One list for each query, also from a retriever that reads the corpus once for all of them.
+    progress = {"step": "retrieve", "retriever": retriever, "lists": len(state["query_texts"])}
+    turn.show(status="searching", **progress)
     try:
         if retriever in CORPUS_RETRIEVERS:
             lists = await _search(state, turn)
@@ -53,6 +56,7 @@ async def retrieve(state: RetrieveTask, turn: Turn) -> Update:
         raise
     except Exception as error:  # noqa: BLE001  # one branch must not end the fan-out, whatever its retriever raises
         record = Retrieved(retriever=retriever, lists=[], error=_describe(error))
+    turn.show(status="searched", **progress)
     turn.count(retriever=retriever, lists=[len(found["ids"]) for found in record["lists"]])
     return {"ranked_lists": [record], "external_passages": external}
 

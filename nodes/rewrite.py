@@ -1,4 +1,4 @@
-"""Let a chat model make further search queries; without one, only the question is searched for.
+"""Let a chat model, or a generator given in code, make further queries; else only the question is searched for.
 
 Pseudo-relevance feedback was measured and left out: docs/adr/0010-fusion.md.
 """
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from anabranch.models.chat import Chat
 
 
+GENERATOR_SECONDS = 60.0
+"""Seconds that a query generator may take, if `model_timeout` is unset."""
+
+
 async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     """Add up to `n_queries` - 1 queries to the question; if that fails, only the question is searched for."""
     # The question, and queries from a review, stay in every round.
@@ -28,13 +32,21 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     room = turn.settings.n_queries - len(kept)
     strategy = turn.settings.strategy
     plan = QueryPlan([])
-    chat = await turn.chat() if room > 0 and strategy in REWRITE else None
-    if chat is not None and turn.budget.allows():
-        try:
+    asks = room > 0 and strategy in REWRITE
+    # A second search is the chat model's, which is told what the first one did not find.
+    generator = turn.query_generator if not state.get("round") else None
+    chat = await turn.chat() if asks and generator is None else None
+    try:
+        if asks and generator is not None:
+            from anabranch.retrieval.query_generator import generate_queries
+
+            question, seconds = state["turn"]["standalone_question"], turn.settings.model_timeout or GENERATOR_SECONDS
+            plan = QueryPlan(await generate_queries(generator, question, room, seconds))
+        elif chat is not None and turn.budget.allows():
             async with turn.awaiting_model():
                 plan = await _ask(chat, turn, state, strategy, room)
-        except ModelError as error:
-            turn.degraded("rewrite", error)
+    except ModelError as error:
+        turn.degraded("rewrite", error)
     spelling: dict[str, str] = {}
     if kept and not state.get("round"):
         spelling = await correct_words(await turn.corpus(), kept[0]["text"], turn.scope)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anabranch.errors import ModelError
     from anabranch.models.chat import Chat
     from anabranch.models.rerankers import Reranker
+    from anabranch.retrieval.query_generator import QueryGenerator
     from anabranch.store.protocol import CorpusReader, Scope
     from anabranch.synthesis.budget import Budget
     from anabranch.types import AnswerCheck, Chunk
@@ -28,6 +29,7 @@ class Turn(Protocol):
         budget: Model calls and tokens that the turn has left.
         concurrency: Model calls that the step may make at once.
         retrievers: LangChain retrievers that were given to the graph, by name.
+        query_generator: Makes further queries in the place of the chat model, if it was given to the graph.
         access_digest: A digest of the caller's access tags.
     """
 
@@ -41,6 +43,8 @@ class Turn(Protocol):
     def concurrency(self) -> int: ...  # noqa: D102
     @property
     def retrievers(self) -> Mapping[str, BaseRetriever]: ...  # noqa: D102
+    @property
+    def query_generator(self) -> QueryGenerator | None: ...  # noqa: D102
     @property
     def access_digest(self) -> str: ...  # noqa: D102
 

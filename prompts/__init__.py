@@ -2,6 +2,7 @@
 
 Those that can be replaced are Context fields, `<stem>_prompt`. Questions and passages are never part of them: the
 program adds them in the user role, passages inside an envelope; a template of the user's says by placeholders where.
+`summary.py` is for an ingest, so it is not imported here.
 """
 
 if __name__ == "prompts":

@@ -33,8 +33,14 @@ def ask(
     corpus: CorpusOption = None,
     as_json: JsonOption = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the work: queries, ranks, merging, windows, route, claims, cost.")
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show the work: queries, ranks, merging, windows, route, claims, cost. "
+            "[bold]--explain prompts[/] shows every prompt whole instead.",
+        ),
     ] = False,
+    explain_prompts: Annotated[bool, typer.Option("--explain-prompts", hidden=True)] = False,
     thread: Annotated[
         str | None, typer.Option(metavar="ID", help="Continue the conversation ID, stored in DIR.threads.db.")
     ] = None,
@@ -106,7 +112,8 @@ def ask(
         question=asked,
         filters=narrowed,
         as_json=as_json,
-        explain=explain,
+        explain=explain or explain_prompts,
+        whole_prompts=explain_prompts,
         thread=thread,
         resume=resume,
         reply=reply,

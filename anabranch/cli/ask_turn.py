@@ -20,7 +20,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE, InputState
 from anabranch.cli.answer_json import is_written, result_of, work_of
 from anabranch.cli.answer_view import print_answer
-from anabranch.cli.explain import print_explanation
+from anabranch.cli.explain import print_explanation, print_prompts
 from anabranch.cli.live_answer import watching
 from anabranch.cli.model_hint import written_answer_hint
 from anabranch.cli.output import notes, results, say, say_command, write_json
@@ -49,6 +49,7 @@ class Request:
     filters: dict[str, Any] | None = None
     as_json: bool = False
     explain: bool = False
+    whole_prompts: bool = False  # with `explain`: the prompts alone, whole
     thread: str | None = None
     resume: bool = False
     reply: str | None = None
@@ -166,12 +167,15 @@ async def _show(turn: TurnResult, request: Request, context: Context) -> None:
         show_waiting(turn.waiting[0], request)
     elif request.as_json:
         value = await result_of(turn.state, _settings(turn, context))
-        write_json({**value, **(work_of(turn.state, request.prompts.sent) if request.explain else {})})
+        prompts = request.prompts.whole if request.whole_prompts else request.prompts.sent
+        write_json({**value, **(work_of(turn.state, prompts) if request.explain else {})})
     else:
         print_answer(results(), turn.state, sources=not request.explain)
         if _settings(turn, context).model is None:
             say(results(), f"\n{await written_answer_hint()}", style="dim")
-        if request.explain:
+        if request.whole_prompts:
+            print_prompts(results(), request.prompts.whole)
+        elif request.explain:
             await show_work(turn, request, context)
 
 

@@ -13,6 +13,7 @@ from anabranch.agent.graph.dependencies import load_corpus, load_model
 from anabranch.agent.nodes.settings import Context
 from anabranch.cli.answer_view import print_answer, print_sources
 from anabranch.cli.ask_turn import Request, TurnResult, show_waiting, show_work, turn_of
+from anabranch.cli.explain import print_prompts
 from anabranch.cli.failures import report
 from anabranch.cli.output import notes, results, say, say_command
 from anabranch.cli.review_prompt import chat_command
@@ -21,7 +22,7 @@ from anabranch.cli.threads import thread_config
 PROMPT = "> "
 COMMANDS = {
     "/sources": "show the sources of the last answer",
-    "/explain": "show how the last answer was made",
+    "/explain": "show how the last answer was made; /explain prompts shows every prompt whole",
     "/new": "start a new conversation; /new NAME names it",
     "/help": "show this list",
     "/quit": "leave (also Ctrl-D)",
@@ -78,7 +79,7 @@ class ChatSession:
             self._begin(rest.strip() or None)
             say(notes(), f"New conversation: {self._thread}", style="dim")
         elif command in ("/sources", "/explain"):
-            runner.run(self._show(command))
+            runner.run(self._show(line))
         else:
             if command != "/help":
                 say(notes(), f"Unknown command: {command}.")
@@ -99,7 +100,9 @@ class ChatSession:
     async def _show(self, command: str) -> None:
         if self._last is None:
             say(notes(), "There is no answer yet.")
-        elif command == "/explain":
+        elif command == "/explain prompts":
+            print_prompts(results(), self._last[1].prompts.whole)
+        elif command.startswith("/explain"):
             await show_work(*self._last, self._context)
         elif print_sources(results(), self._last[0].state.get("citations") or []):
             results().print()

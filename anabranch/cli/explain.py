@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.answer_view import place_of
+from anabranch.cli.output import say, say_command
 from anabranch.cli.prompt_log import SentPrompt
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
@@ -36,10 +37,28 @@ def print_explanation(
         if table.row_count:
             console.print(table)
             console.print()
-    for number, prompt in enumerate(prompts, start=1):
-        console.print(Text(f"Prompt {number} of {len(prompts)}, {prompt['step']}", style="bold"))
+    for heading, prompt in _numbered(prompts):
+        console.print(heading)
         console.print(Text("system", style="dim"), Text(prompt["system"]), sep="\n")
         console.print(Text("user", style="dim"), Text(prompt["user"]), "", sep="\n")
+
+
+def print_prompts(console: Console, prompts: Sequence[SentPrompt]) -> None:
+    """Print the prompts alone, each whole and with its own line breaks."""
+    console.print()
+    for heading, prompt in _numbered(prompts):
+        console.print(heading)
+        for role, text in (("system", prompt["system"]), ("user", prompt["user"])):
+            say(console, role, style="dim")
+            say_command(console, text)
+        console.print()
+    if not prompts:
+        say(console, "No prompt was sent: no model was asked.")
+
+
+def _numbered(prompts: Sequence[SentPrompt]) -> Iterator[tuple[Text, SentPrompt]]:
+    for number, prompt in enumerate(prompts, start=1):
+        yield Text(f"Prompt {number} of {len(prompts)}, {prompt['step']}", style="bold"), prompt
 
 
 def _queries(state: Mapping[str, Any]) -> Table:

@@ -86,6 +86,16 @@ def ingest(
         int | None,
         typer.Option(metavar="MIB", help="Skip a file that needs more memory to read [dim](2048)[/]."),
     ] = None,
+    summaries: Annotated[
+        bool,
+        typer.Option(
+            "--summaries", help="Have the chat model write a summary of each document, for the retriever `llm`."
+        ),
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="Chat model of --summaries, as for `ask`."),
+    ] = None,
     queue: Annotated[
         bool, typer.Option("--queue", help="Only queue the files; `anabranch work` reads them, on many machines.")
     ] = False,
@@ -104,6 +114,8 @@ def ingest(
 
     anabranch ingest board/ --access board --access audit
 
+    anabranch ingest docs/ --summaries --model openai:gpt-5-mini
+
     anabranch ingest https://example.org/handbook.html mail.zip --archives
 
     anabranch ingest docs/ --json | jq '.\[] | select(.status == "failed")'
@@ -116,13 +128,18 @@ def ingest(
 
     # Distinguished here, because `ingest` never takes a `Path` for an address.
     given = tuple(path if is_url(path) else Path(path) for path in paths)
-    address = context_of(corpus=corpus).corpus
+    context = context_of(corpus=corpus, model=model)
+    if model is not None and not summaries:
+        raise SettingsError("--model names the chat model of --summaries.", hint="Add --summaries, or leave it out.")
+    if summaries and queue:
+        msg = "--summaries cannot be combined with --queue."
+        raise SettingsError(msg, hint="Run `anabranch ingest --summaries` when the workers are done.")
     read_options = ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages))
     limits = _limits(time_limit, memory_limit)
     run = QUEUE_ACTIONS.get("enqueue") if queue else run_ingest
     code = run(
         given,
-        address,
+        context.corpus,
         as_json=as_json,
         embedder=embedder or "",
         base_url=base_url,
@@ -137,6 +154,7 @@ def ingest(
         options=read_options,
         limits=limits,
         wait=wait,
+        **({"summarised_by": context} if summaries else {}),
     )
     raise typer.Exit(code)
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from rich import box
 from rich.console import Console
@@ -24,6 +24,9 @@ from anabranch.store.stores import open_corpus
 from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
 
+if TYPE_CHECKING:
+    from anabranch.agent.nodes.settings import Context
+
 STYLES = {
     "added": "green",
     "updated": "cyan",
@@ -38,11 +41,22 @@ MAX_FINE = 40
 """Rows of successful files; more are only counted."""
 
 
-def run_ingest(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401
+def run_ingest(
+    paths: Sequence[Path | str],
+    corpus: str,
+    *,
+    as_json: bool,
+    summarised_by: Context | None = None,
+    **options: Any,  # noqa: ANN401
+) -> int:
     """Ingest, print the result of each file, and return the exit code: 1 if the corpus is still empty.
 
-    `options` are those of `ingest`.
+    With `summarised_by`, the chat model of these settings then writes summaries. `options` are those of `ingest`.
     """
+    if summarised_by is not None:
+        from anabranch.cli.summaries_view import check_model
+
+        check_model(summarised_by)
     with stages(passages="passages embedded") as progress:
         report = ingest(paths, corpus, progress=progress, **options)
     # Counted in the corpus, because a run that changed nothing still reports what the corpus holds.
@@ -63,6 +77,10 @@ def run_ingest(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **opt
         problem = "No file could be ingested." if report.rows else "No file was found."
         say(notes(), f"error: {problem} The corpus at {shown_address(corpus)} is empty.", style="red")
         return 1
+    if summarised_by is not None:
+        from anabranch.cli.summaries_view import run_summaries
+
+        return run_summaries(corpus, summarised_by, notes() if as_json else results())
     return 0
 
 

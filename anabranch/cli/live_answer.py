@@ -26,6 +26,7 @@ LABELS = {
     "rerank": "ordering the passages",
     "merge": "joining neighbouring passages",
     "grade": "judging the evidence",
+    "follow": "looking for what has to be known first",
     "pack": "choosing how to answer",
     "create": "writing",
     "refine": "reading on",
@@ -50,6 +51,7 @@ class LiveAnswer:
         self._draft_console = draft_console
         self._text = ""
         self._message_id: str | None = None
+        self._searched = self._searching = 0
         self._spinner = Spinner("dots", Text("starting", style="dim"), style="cyan")
 
     def token(self, text: str, message_id: str | None) -> None:
@@ -60,12 +62,26 @@ class LiveAnswer:
 
     def event(self, event: Mapping[str, Any]) -> None:
         """Show which step has started; a new draft replaces the one before."""
-        if event.get("status") == "started":
-            self._spinner.update(text=Text(label_of(event), style="dim"))
+        status = event.get("status")
+        if status == "started":
+            if event.get("step") != "retrieve":
+                # A second search counts anew.
+                self._searched = self._searching = 0
+            self._show_status(event)
+        elif status in ("searching", "searched"):
+            if status == "searching":
+                self._searching += event["lists"]
+            else:
+                self._searched += event["lists"]
+            self._show_status(event)
         elif isinstance(event.get("answer"), str):
             self._text = event["answer"]
-            if event.get("status") == "waiting" and self._draft_console is not None:
+            if status == "waiting" and self._draft_console is not None:
                 say(self._draft_console, f"{self._text}\n", style="dim")
+
+    def _show_status(self, event: Mapping[str, Any]) -> None:
+        count = f": {self._searched} of {self._searching} lists" if self._searching else ""
+        self._spinner.update(text=Text(f"{label_of(event)}{count}", style="dim"))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the last lines that fit: a terminal cannot scroll what is drawn in place."""

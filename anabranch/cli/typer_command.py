@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     # Typer vendors Click from 0.26 on, so its types are `Any` here.
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def _simplify_metavars(params: Iterable[Any]) -> None:
@@ -19,6 +19,28 @@ def _simplify_metavars(params: Iterable[Any]) -> None:
             param.metavar = ""
         elif param.metavar is None and param.param_type_name == "option":
             param.metavar = "N"
+
+
+def _join_words(args: Sequence[str], params: Iterable[Any]) -> list[str]:
+    """Let a hidden flag such as `--explain-prompts` be written as the flag `--explain` and a word.
+
+    Click's options with an optional value cannot do this: they would take a question that stands behind the flag.
+    """
+    flags = {option for param in params if getattr(param, "is_flag", False) for option in param.opts}
+    hidden = {option for param in params if getattr(param, "hidden", False) for option in param.opts}
+    joined: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        if arg == "--":
+            return [*joined, arg, *rest]
+        flag, _, word = arg.partition("=")
+        if flag in flags and word and f"{flag}-{word}" in hidden:
+            joined += [flag, f"{flag}-{word}"]
+        elif joined and joined[-1] in flags and f"{joined[-1]}-{arg}" in hidden:
+            joined.append(f"{joined[-1]}-{arg}")
+        else:
+            joined.append(arg)
+    return joined
 
 
 class PlainCommand(TyperCommand):
@@ -33,7 +55,7 @@ class PlainCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Parse the arguments; for an unknown option suggest a setting, for too many arguments quotes."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, _join_words(args, self.params))
         except Exception as raised:
             error: Any = raised
             # Recognised by its attributes, because Typer does not export the class of an unknown option.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from anabranch.parsing.json_repair import MAX_REPLY, find_json
 from anabranch.parsing.reasoning_blocks import drop_thinking
+from anabranch.text.normalization import squeeze
 
 MAX_QUERY = 400
 """Most characters of one query; longer text is no search query."""
@@ -88,6 +89,27 @@ def parse_queries(reply: str, *, limit: int, original: str) -> list[str]:
     return queries[: max(limit, 0)]
 
 
+def select_queries(texts: Sequence[str], *, limit: int, original: str) -> list[str]:
+    """Return the distinct queries among texts that were written by a program: no list, numbers or labels to remove.
+
+    Args:
+        texts: The queries, in their order.
+        limit: Most queries to return; of the texts, no more than 200 are looked at.
+        original: The query they were made from, which is not among them.
+
+    Returns:
+        At most `limit` queries of at most `MAX_QUERY` characters, each on one line.
+    """
+    queries: list[str] = []
+    seen = {_key(original), _key(_cut(squeeze(original))), *_NOTHING}
+    for text in texts[:_MAX_LINES]:
+        query = _cut(squeeze(text[: 4 * MAX_QUERY]))
+        if _key(query) not in seen:
+            seen.add(_key(query))
+            queries.append(query)
+    return queries[: max(limit, 0)]
+
+
 def _json_in(text: str) -> list[object]:
     """Return the value that begins a line or follows a colon, and values on later lines."""
     # Brackets inside a line are part of a query.
@@ -157,6 +179,10 @@ def _clean(line: str) -> str:
     text = _LABEL.sub("", _ITEM.sub("", text)).strip().rstrip(",; ")
     if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES:
         text = text[1:-1].strip()
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= MAX_QUERY else text[:MAX_QUERY].rsplit(" ", 1)[0]
 
 

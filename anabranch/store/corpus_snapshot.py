@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from anabranch.store.stored_document import ExaminedDocument
-from anabranch.store.writer_protocol import FileRecord, Progress
+from anabranch.store.writer_protocol import FileRecord, Progress, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,10 @@ class CorpusSnapshot(CorpusListing, Protocol):
 
     def files(self) -> Iterator[FileEntry]:
         """Yield the record of each file that was taken in."""
+        ...
+
+    def summaries(self) -> Iterator[Summary]:
+        """Yield what a chat model wrote of documents, by id."""
         ...
 
     def findings(self, progress: Progress) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from anabranch.store.corpus_snapshot import FileEntry, Finding, Listed, Overview
 from anabranch.store.index.manifest import Manifest, current_name, read_manifest
 from anabranch.store.index.publisher import REACHED
 from anabranch.store.local_verify import findings_in
+from anabranch.store.schema import has_summaries
 from anabranch.store.stored_document import (
     ExaminedDocument,
     examine_document,
@@ -24,7 +25,7 @@ from anabranch.store.stored_document import (
     is_vector,
     vectors_of,
 )
-from anabranch.store.writer_protocol import FileRecord, Progress
+from anabranch.store.writer_protocol import FileRecord, Progress, Summary
 from anabranch.text.normalization import squeeze
 
 COUNTED = ("documents", "chunks", "leaves", "tokens")
@@ -125,6 +126,13 @@ class LocalSnapshot:
         with _as_damage("the records of files"):
             for path, source, digest, access, stamp, documents in self._connection.execute(sql):
                 yield FileEntry(FileRecord(path, source, digest, tuple(json.loads(access)), stamp=stamp), documents)
+
+    def summaries(self) -> Iterator[Summary]:
+        """Yield what a chat model wrote of documents."""
+        with _as_damage("the summaries"):
+            if has_summaries(self._connection):
+                sql = "SELECT doc_id, digest, text FROM summaries ORDER BY doc_id"
+                yield from (Summary(*row) for row in self._connection.execute(sql))
 
     def findings(self, progress: Progress) -> Iterator[Finding]:
         """Yield what is wrong with it."""

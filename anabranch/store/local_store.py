@@ -11,17 +11,17 @@ from contextlib import closing, contextmanager
 
 from anabranch.store.connections import open_for_reading
 from anabranch.store.corpus_address import StrPath, folder_of
-from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_folder import make_folder, require_corpus
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.local_snapshot import LocalSnapshot
+from anabranch.store.summary_table import SummaryDatabase
 from anabranch.store.write_lock import hold_write_lock
 
 
-class LocalWriter(CorpusDatabase):
-    """The one writer of a folder, implementing `CorpusWriter`; made by `LocalStore.writer`, which holds the lock."""
+class LocalWriter(SummaryDatabase):
+    """The one writer of a folder, implementing `SummaryWriter`; made by `LocalStore.writer`, which holds the lock."""
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
         """Index the current documents."""

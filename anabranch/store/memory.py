@@ -16,10 +16,10 @@ from pathlib import Path
 
 from anabranch.errors import CorpusEmptyError, CorpusLockedError, CorpusNotFoundError, SettingsError
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_language import resolve_language
 from anabranch.store.memory_reader import MemoryReader
 from anabranch.store.stores import forget_readers
+from anabranch.store.summary_table import SummaryDatabase
 
 MOST = 16
 """Most corpora in one process: nothing else removes them, so a leak must show."""
@@ -97,8 +97,8 @@ class MemoryStore:
             corpus.writing.release()
 
 
-class MemoryWriter(CorpusDatabase):
-    """Writes to a corpus in memory, implementing `CorpusWriter`."""
+class MemoryWriter(SummaryDatabase):
+    """Writes to a corpus in memory, implementing `SummaryWriter`."""
 
     def __init__(self, address: str, corpus: MemoryCorpus) -> None:
         """Take the corpus, whose lock the maker holds."""

@@ -23,6 +23,7 @@ from anabranch.store.corpus_facts import changes_in
 from anabranch.store.filter_sql import LISTED
 from anabranch.store.protocol import Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
+from anabranch.store.schema import kept_summary
 from anabranch.text.analyzer import Analyser
 
 P = ParamSpec("P")
@@ -126,14 +127,17 @@ class Passages:
     def outlines(self, scope: Scope, most: int) -> list[Outline]:
         """Return the documents of a scope at a glance, by source; no more than `most`."""
         where, parameters = scope_condition(scope)
-        sql = (
-            "SELECT d.doc_id, d.title, json_extract(d.metadata, '$.summary'), "  # noqa: S608  # values are parameters
-            "(SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id AND c.level = 2) "
-            f"FROM documents d WHERE {where} ORDER BY d.source LIMIT ?"
-        )
         with self._lend() as connection:
+            sql = (
+                f"SELECT d.doc_id, d.title, json_extract(d.metadata, '$.summary'), {kept_summary(connection)}, "  # noqa: S608  # values are parameters
+                "(SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id AND c.level = 2) "
+                f"FROM documents d WHERE {where} ORDER BY d.source LIMIT ?"
+            )
             found = connection.execute(sql, [*parameters, most]).fetchall()
-        return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in found]
+        return [
+            Outline(doc_id, title, summary_of(own) or summary_of(kept), leaves)
+            for doc_id, title, own, kept, leaves in found
+        ]
 
     @run_in_thread
     def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:

@@ -68,7 +68,8 @@ class Outline(NamedTuple):
     Attributes:
         doc_id: See `Chunk.doc_id`.
         title: See `Document.title`.
-        summary: The field `summary` of its metadata, empty where there is no such text.
+        summary: The field `summary` of its metadata; where there is no such text, what a chat model wrote of it
+            (`SummaryWriter`), or nothing.
         leaves: How many leaves it has.
     """
 

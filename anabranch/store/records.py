@@ -111,6 +111,13 @@ def summary_of(found: object) -> str:
     return found.strip()[:MAX_SUMMARY] if isinstance(found, str) else ""
 
 
+def spread_positions(count: int, most: int) -> list[int]:
+    """Return at most `most` of the positions 0 to `count` - 1, evenly spread, the first and the last among them."""
+    if count <= most:
+        return list(range(count))
+    return [round(place * (count - 1) / max(most - 1, 1)) for place in range(most)]
+
+
 def rows_of(doc_id: str, grown: Grown) -> list[tuple[Any, ...]]:
     """Give each node its id: a content hash of document, place and text, so that unchanged nodes keep theirs."""
     nodes = grown.tree.nodes

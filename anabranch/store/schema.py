@@ -104,7 +104,37 @@ CREATE TRIGGER vector_is_left AFTER DELETE ON chunks WHEN OLD.vector_key IS NOT 
 END;
 """
 
+# What a chat model wrote of a document: it belongs to one edition, and goes with it. Made with the first summary: a
+# corpus without any has the tables that it always had.
+SUMMARY_TABLE = """
+CREATE TABLE IF NOT EXISTS summaries (
+    doc_id TEXT PRIMARY KEY REFERENCES documents (doc_id) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    text TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+STALE_SUMMARIES = """
+CREATE TRIGGER IF NOT EXISTS summary_is_stale AFTER UPDATE OF digest ON documents WHEN OLD.digest IS NOT NEW.digest
+BEGIN
+    DELETE FROM summaries WHERE doc_id = OLD.doc_id;
+END;
+"""
+
+SUMMARIES = SUMMARY_TABLE + STALE_SUMMARIES
+
 TABLES = META + FILES + DOCUMENTS + CHUNKS + CHUNK_INDEXES + VECTORS + LEFTOVERS
+
+
+def has_summaries(connection: sqlite3.Connection) -> bool:
+    """Tell whether a summary was ever kept."""
+    sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'summaries'"
+    return connection.execute(sql).fetchone() is not None
+
+
+def kept_summary(connection: sqlite3.Connection) -> str:
+    """Return the SQL for the summary that was kept of a row `d` of `documents`, NULL where there is none."""
+    kept = "(SELECT s.text FROM summaries s WHERE s.doc_id = d.doc_id AND s.digest = d.digest)"
+    return kept if has_summaries(connection) else "NULL"
 
 
 def version_of(connection: sqlite3.Connection) -> int:

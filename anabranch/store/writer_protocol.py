@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from anabranch.models.embedder import Vectors
 from anabranch.store.records import Grown
@@ -44,6 +44,23 @@ class WriteResult(NamedTuple):
 
     removed: dict[str, int]
     refused: list[tuple[Grown, str]]
+
+
+class BareDocument(NamedTuple):
+    """A document without a summary; `digest` names its edition (`content_digest`)."""
+
+    doc_id: str
+    digest: str
+    source: str
+    title: str
+
+
+class Summary(NamedTuple):
+    """What a chat model wrote of one edition of a document."""
+
+    doc_id: str
+    digest: str
+    text: str
 
 
 class Progress(Protocol):
@@ -145,4 +162,26 @@ class CorpusWriter(Protocol):
             quick: Postpone what can wait, such as compaction, because the user wants the run to end.
             progress: Called with the leaves done and the leaves in all.
         """
+        ...
+
+
+@runtime_checkable
+class SummaryWriter(CorpusWriter, Protocol):
+    """A store that keeps summaries beside its documents, which `anabranch ingest --summaries` needs.
+
+    A summary is a chat model's words, and no document's: `Outlines.outlines` alone returns it, for a document whose
+    metadata have none. It goes when the document is removed or changes, and is found at once; copies that are published
+    have it once `publish` was called.
+    """
+
+    def list_unsummarised(self, after: str, most: int) -> list[BareDocument]:
+        """Return documents that have leaves and no summary, by source, at most `most` with a source after `after`."""
+        ...
+
+    def sample_leaves(self, doc_id: str, most: int) -> list[str]:
+        """Return the text of at most `most` leaves of a document, in its order: all of them, or evenly spread ones."""
+        ...
+
+    def keep_summaries(self, summaries: Sequence[Summary]) -> int:
+        """Keep summaries of documents that are still in these editions; return how many those are."""
         ...

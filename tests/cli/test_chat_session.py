@@ -46,11 +46,18 @@ def test_the_way_of_the_last_answer(run: Run, corpus: Path) -> None:
 def test_the_explanation_has_the_prompts_of_the_last_question_alone(run: Run, corpus: Path) -> None:
     with OpenAIStub(Reply("A distributary leaves the main channel.")) as stub:
         model = ("--model", "stub", "--base-url", stub.base_url, "--set", "strategy=none")
-        typed = lines("Who decoded the waggle dance?", QUESTION, "/explain")
-        shown = run("chat", "--corpus", corpus, *model, stdin=typed).stdout.partition("> /explain")[2]
+        typed = lines("Who decoded the waggle dance?", QUESTION, "/explain", "/explain prompts")
+        said = run("chat", "--corpus", corpus, *model, stdin=typed).stdout
+        whole = said.partition("> /explain prompts")[2]
+        shown = said.partition("> /explain\n")[2].partition("> /explain")[0]
     assert "Prompt 1 of " in shown
     assert QUESTION in shown
     assert "A distributary leaves" in shown
+    assert "Queries" in shown
+    assert "Queries" not in whole
+    # Of a passage more than its first line.
+    assert "that of the Mississippi" in whole
+    assert "that of the Mississippi" not in shown
 
 
 def test_another_conversation_knows_nothing_of_the_one_before(run: Run, corpus: Path) -> None:

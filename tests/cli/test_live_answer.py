@@ -89,3 +89,20 @@ def test_without_a_terminal_nothing_is_drawn(capsys: pytest.CaptureFixture[str])
     with watching(answer=True) as live:
         live.token("It rose.", "a")
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_lists_are_counted_as_they_come_in() -> None:
+    answer = LiveAnswer()
+    search = {"step": "retrieve", "lists": 4}
+
+    def status(*events: dict[str, object]) -> str:
+        for event in events:
+            answer.event(event)
+        return drawn(answer)[-1]
+
+    assert "of" not in status({"step": "retrieve", "status": "started"})
+    assert "searching: 0 of 8 lists" in status({**search, "status": "searching"}, {**search, "status": "searching"})
+    assert "searching: 4 of 8 lists" in status({**search, "status": "searched"})
+    assert "lists" not in status({**search, "status": "searched"}, {"step": "grade", "status": "started"})
+    # A second search.
+    assert "searching: 0 of 4 lists" in status({**search, "status": "searching"})

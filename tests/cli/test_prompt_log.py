@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from anabranch.cli.prompt_log import PromptLog
 from anabranch.models.document_blocks import as_request
@@ -44,6 +45,14 @@ def test_passages_that_are_sent_as_documents_are_shown_too() -> None:
     assert (sent["step"], sent["system"]) == ("create", "Be brief.")
     assert sent["user"].startswith("document: weir.md\nFirst line. ...\ndocument: \nxxx")
     assert sent["user"].endswith("document: a\nShort.\nQuestion: what?")
+    assert log.whole[0]["user"].startswith(f"document: weir.md\nFirst line.\nSecond line.\ndocument: \n{'x' * 300}\n")
+
+
+def test_a_whole_prompt_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+    log = PromptLog()
+    log.on_chat_model_start({}, [[HumanMessage("Is sk-0123456789 mine?")]], metadata={"langgraph_node": "create"})
+    assert [prompt["user"] for prompt in log.whole] == ["Is *** mine?"]
 
 
 @pytest.mark.loopback
@@ -64,3 +73,33 @@ def test_explain_shows_each_prompt_as_it_was_sent(run: Run, corpus: Path) -> Non
     # Nothing of it where it was not asked for, nor in what a server would keep.
     assert "prompts" not in plain
     assert "<passages-" not in json.dumps(value["trace"])
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("spelling", [("--explain", "prompts"), ("--explain=prompts",)])
+def test_explain_prompts_shows_each_prompt_whole(run: Run, corpus: Path, spelling: tuple[str, ...]) -> None:
+    with OpenAIStub(writer) as stub:
+        given = ("ask", "--corpus", corpus, "--model", "stub", "--base-url", stub.base_url, *spelling, QUESTION)
+        shown = run(*given, env={"COLUMNS": "80"}).stdout
+        asked = [call.request for call in stub.calls]
+        value = json.loads(run(*given, "--json").stdout)
+    assert shown.startswith("An anabranch diverts from the main channel")
+    assert "Queries" not in shown
+    for number, (step, request) in enumerate(zip(("rewrite", "create"), asked, strict=True), start=1):
+        # Line for line, so that it can be copied.
+        assert f"\nPrompt {number} of 2, {step}\nsystem\n{request.system}\nuser\n{request.user}\n" in shown
+    assert "Anabranches can be" in asked[1].user
+    # The nonce of an envelope is drawn anew in each run.
+    rows = [row for row in asked[1].user.splitlines() if "passages-" not in row]
+    assert [row for row in value["prompts"][1]["user"].splitlines() if "passages-" not in row] == rows
+
+
+def test_without_a_model_there_is_no_prompt_to_show(run: Run, corpus: Path) -> None:
+    assert "No prompt was sent" in run("ask", QUESTION, "--corpus", corpus, "--explain", "prompts").stdout
+
+
+def test_explain_is_a_flag_before_a_question(run: Run, corpus: Path) -> None:
+    shown = run("ask", "--explain", QUESTION, "--corpus", corpus)
+    assert shown.exit_code == 0
+    assert "Queries" in shown.stdout
+    assert run("ask", "--corpus", corpus, "--explain", "--", "prompts").stdout.count("Queries") == 1

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite(*(f"{__name__}.{each}_tests" for each in ("optional_protocol", "reader", "writer")))
+pytest.register_assert_rewrite(
+    *(f"{__name__}.{each}_tests" for each in ("optional_protocol", "reader", "summary", "writer"))
+)
 
 from anabranch_conformance.optional_protocol_tests import (  # noqa: E402  # once asserts are rewritten
     FullScoresTests,
@@ -28,6 +30,15 @@ from anabranch_conformance.optional_protocol_tests import (  # noqa: E402  # onc
     TermStatisticsTests,
 )
 from anabranch_conformance.reader_tests import ReaderTests  # noqa: E402
+from anabranch_conformance.summary_tests import SummaryTests  # noqa: E402
 from anabranch_conformance.writer_tests import WriterTests  # noqa: E402
 
-__all__ = ["FullScoresTests", "OriginalsTests", "OutlinesTests", "ReaderTests", "TermStatisticsTests", "WriterTests"]
+__all__ = [
+    "FullScoresTests",
+    "OriginalsTests",
+    "OutlinesTests",
+    "ReaderTests",
+    "SummaryTests",
+    "TermStatisticsTests",
+    "WriterTests",
+]

@@ -14,6 +14,7 @@ from anabranch_conformance import (
     OriginalsTests,
     OutlinesTests,
     ReaderTests,
+    SummaryTests,
     TermStatisticsTests,
     WriterTests,
 )
@@ -82,3 +83,16 @@ class TestMemoryWriter(WriterTests):
     def address(self) -> Iterator[str]:
         yield "memory:writing"
         forget("memory:writing")
+
+
+class TestFolderSummaries(SummaryTests):
+    @pytest.fixture
+    def address(self, tmp_path: Path) -> str:
+        return f"file:{tmp_path / 'c'}"
+
+
+class TestMemorySummaries(SummaryTests):
+    @pytest.fixture
+    def address(self) -> Iterator[str]:
+        yield "memory:summaries"
+        forget("memory:summaries")

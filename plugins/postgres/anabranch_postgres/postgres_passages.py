@@ -73,12 +73,16 @@ class PostgresPassages:
     async def outlines(self, scope: Scope, most: int) -> list[Outline]:
         """Return the documents of a scope at a glance, by source; no more than `most`."""
         sql = (
-            "SELECT d.doc_id, d.title, d.metadata -> 'summary', d.leaves FROM anabranch.documents d WHERE d.corpus = %s"
+            "SELECT d.doc_id, d.title, d.metadata -> 'summary', d.summary, d.leaves FROM anabranch.documents d "
+            "WHERE d.corpus = %s"
         )
         # By code point, as Python sorts.
         end = ' ORDER BY d.source COLLATE "C" LIMIT %s'
         rows = await self._query_documents(sql, (), scope, end, (most,))
-        return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in rows]
+        return [
+            Outline(doc_id, title, summary_of(own) or summary_of(kept), leaves)
+            for doc_id, title, own, kept, leaves in rows
+        ]
 
     async def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
         """Return the ids of the first `most` leaves of each document in its order."""

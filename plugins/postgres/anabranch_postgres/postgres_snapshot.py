@@ -19,7 +19,7 @@ from anabranch.store.stored_document import (
     is_vector,
     sort_chunks,
 )
-from anabranch.store.writer_protocol import FileRecord, Progress
+from anabranch.store.writer_protocol import FileRecord, Progress, Summary
 from anabranch_postgres.connection_pool import explain_failures
 from anabranch_postgres.postgres_verify import findings_of
 
@@ -155,6 +155,14 @@ class PostgresSnapshot:
         )
         for path, source, digest, access, stamp, documents in self._stream(sql):
             yield FileEntry(FileRecord(path, source, digest, tuple(access), stamp=stamp), documents)
+
+    def summaries(self) -> Iterator[Summary]:
+        """Yield what a chat model wrote of documents."""
+        sql = (
+            "SELECT doc_id, digest, summary FROM anabranch.documents "
+            "WHERE corpus = %(corpus)s AND summary <> '' ORDER BY doc_id COLLATE \"C\""
+        )
+        yield from (Summary(*row) for row in self._stream(sql))
 
     def findings(self, progress: Progress) -> Iterator[Finding]:
         """Yield what is wrong with it."""

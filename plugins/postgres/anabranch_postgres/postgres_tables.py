@@ -273,9 +273,14 @@ ALTER TABLE anabranch.leaves DROP CONSTRAINT leaves_corpus_document_fkey;
 ALTER TABLE anabranch.chunks DROP CONSTRAINT chunks_corpus_document_fkey;
 """
 
+# What a chat model wrote of a document. A changed document gets a new row, without it.
+_SUMMARIES = """
+ALTER TABLE anabranch.documents ADD COLUMN summary text NOT NULL DEFAULT '';
+"""
+
 MIGRATIONS = (
     _CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS, _POLICIES + _SIZE,
-    _WORDS + _BY_AUDIENCE.format("leaf_words") + _KEYS,
+    _WORDS + _BY_AUDIENCE.format("leaf_words") + _KEYS, _SUMMARIES,
 )  # fmt: skip
 """The statements that lead from each version to the next, beginning with an empty database."""
 

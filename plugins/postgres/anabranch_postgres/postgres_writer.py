@@ -17,7 +17,7 @@ from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.writer_protocol import FileRecord, WriteResult
 from anabranch_postgres.packed_arrays import Integers, VectorRows, register_arrays
 from anabranch_postgres.postgres_index import forget_unused, publish, uncount_words
-from anabranch_postgres.postgres_records import PostgresRecords
+from anabranch_postgres.postgres_summaries import PostgresSummaries
 
 # Remove documents, their own rows last.
 _GONE: tuple[LiteralString, ...] = (
@@ -27,8 +27,8 @@ _GONE: tuple[LiteralString, ...] = (
 )
 
 
-class PostgresWriter(PostgresRecords):
-    """Writes to a corpus, implementing `CorpusWriter`; made by `PostgresStore.writer`, which holds the lock."""
+class PostgresWriter(PostgresSummaries):
+    """Writes to a corpus, implementing `SummaryWriter`; made by `PostgresStore.writer`, which holds the lock."""
 
     REFUSING: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError, DataError)
     """Errors of the database and its driver for a value: invalid Unicode, a NUL, or a number too large."""

@@ -13,6 +13,7 @@ from anabranch_conformance import (
     OriginalsTests,
     OutlinesTests,
     ReaderTests,
+    SummaryTests,
     TermStatisticsTests,
     WriterTests,
 )
@@ -50,6 +51,12 @@ class TestPostgresTermStatistics(Filled, TermStatisticsTests): ...
 
 
 class TestPostgresWriter(WriterTests):
+    @pytest.fixture
+    def address(self, corpus: str) -> str:
+        return corpus
+
+
+class TestPostgresSummaries(SummaryTests):
     @pytest.fixture
     def address(self, corpus: str) -> str:
         return corpus

@@ -18,7 +18,9 @@ import pytest
 from anabranch import ingest
 from anabranch.errors import CorpusNotFoundError, UserError
 from anabranch.store.maintenance import overview, remove, verify
+from anabranch.store.records import content_digest, digest_of
 from anabranch.store.stores import open_snapshot, open_writer
+from anabranch.store.writer_protocol import Summary, SummaryWriter
 from anabranch_conformance.corpus_contents import DOCUMENTS, note, take_in
 from anabranch_copies.export import copy_corpus, export_corpus, line_import
 from anabranch_copies.export.json_lines import record_of
@@ -38,6 +40,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> str:
     fill(folder)
     with open_writer(folder) as writer:
         take_in(writer, {"/notes.jsonl#odd": [ODD]})
+        assert isinstance(writer, SummaryWriter)
+        writer.keep_summaries([Summary(digest_of(ODD.source), content_digest(ODD), "About bleaks.")])
     ingest([SAMPLES], folder, prune=False)
     return folder
 
@@ -55,6 +59,11 @@ def facts(corpus: str) -> dict[str, str]:
         return {name: value for name, value in snapshot.facts().items() if value}
 
 
+def summaries(corpus: str) -> list[Summary]:
+    with open_snapshot(corpus) as snapshot:
+        return list(snapshot.summaries())
+
+
 @pytest.mark.parametrize("way", ["folder to database", "database to folder", "to folder", "database to database"])
 def test_all_of_it_arrives(full: str, corpus: str, tmp_path: Path, way: str) -> None:
     source = full
@@ -67,6 +76,8 @@ def test_all_of_it_arrives(full: str, corpus: str, tmp_path: Path, way: str) -> 
     assert (report.documents, report.passages) == (overview(full).documents, overview(full).leaves)
     assert lines(target) == lines(full)
     assert facts(target) == facts(full)
+    assert [summary.text for summary in summaries(target)] == ["About bleaks."]
+    assert summaries(target) == summaries(full)
     assert verify(target) == []
     assert asyncio.run(told(target)) == asyncio.run(told(full))
     assert {row.status for row in ingest([SAMPLES], target, prune=False).rows} == {"unchanged"}

@@ -8,17 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 
 from anabranch.errors import UserError
 from anabranch.store.corpus_address import StrPath, shown_address
 from anabranch.store.corpus_facts import COPYING
 from anabranch.store.corpus_snapshot import CorpusSnapshot
 from anabranch.store.stores import open_snapshot, open_writer
-from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
+from anabranch.store.writer_protocol import CorpusWriter, Progress, SummaryWriter, silent
+from anabranch.text.plural import counted
 from anabranch_copies.export.corpus_difference import differences
 from anabranch_copies.export.corpus_export import ExportReport, header_of, lines_of
 from anabranch_copies.export.json_lines import DocumentLine, EndLine
 from anabranch_copies.export.line_import import ImportReport, LineImport
+
+TOGETHER = 500
+"""Summaries in one transaction."""
 
 
 @dataclass(slots=True)
@@ -43,7 +48,7 @@ class CopyReport:
 
 
 def copy_corpus(source: StrPath, target: StrPath, *, wait: float = 0.0, progress: Progress = silent) -> CopyReport:
-    """Copy a whole corpus: documents, trees, texts, vectors, access tags, metadata, records of files, and facts.
+    """Copy a whole corpus: documents, trees, vectors, access tags, metadata, summaries, records of files, and facts.
 
     Args:
         source: The corpus; the copy has its state at the start, even if somebody writes to it meanwhile.
@@ -68,6 +73,7 @@ def copy_corpus(source: StrPath, target: StrPath, *, wait: float = 0.0, progress
         writer.keep_meta({**facts, COPYING: snapshot.address})
         try:
             _write(snapshot, writer, report, progress)
+            _copy_summaries(snapshot, writer, report)
         except KeyboardInterrupt:
             report.interrupted = True
             return report
@@ -115,6 +121,14 @@ def _write(snapshot: CorpusSnapshot, writer: CorpusWriter, report: CopyReport, p
         report.documents, report.files = imported.added + imported.updated, imported.files
         report.unchanged = imported.unchanged
         report.problems += _list_losses(exported, imported)
+
+
+def _copy_summaries(snapshot: CorpusSnapshot, writer: CorpusWriter, report: CopyReport) -> None:
+    lost, rest = 0, snapshot.summaries()
+    while some := list(islice(rest, TOGETHER)):
+        lost += len(some) - (writer.keep_summaries(some) if isinstance(writer, SummaryWriter) else 0)
+    if lost:
+        report.problems.append(f"the summaries of {counted(lost, 'document')}: not copied")
 
 
 def _list_losses(exported: ExportReport, imported: ImportReport) -> Iterator[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from anabranch.store.filter_sql import LISTED
+from anabranch.store.schema import has_summaries
 
 SOURCES = 256
 """Files of documents in one block, on average."""
@@ -57,11 +58,27 @@ def read_documents(file: Path) -> Iterator[ArchivedDocument]:
     return (ArchivedDocument(*line) for line in read_lines(file))
 
 
-def source_blocks(connection: sqlite3.Connection) -> Iterator[list[Sequence[str]]]:
+def source_blocks(connection: sqlite3.Connection) -> Iterator[list[Sequence[Any]]]:
     """Yield the records of files in blocks, by path: path, source, digest, access."""
-    block: list[Sequence[str]] = []
-    for row in connection.execute("SELECT path, source, sha256, access FROM files ORDER BY path"):
-        # Cut by content and not by count, so that a new file does not shift the other blocks.
+    return _cut(connection.execute("SELECT path, source, sha256, access FROM files ORDER BY path"))
+
+
+def summary_blocks(connection: sqlite3.Connection) -> Iterator[list[Sequence[Any]]]:
+    """Yield what a chat model wrote of documents in blocks, by id: id, digest, text, birth of the document."""
+    if not has_summaries(connection):
+        return iter(())
+    # With its birth, so that the block of a document that was written anew is a fresh one.
+    sql = (
+        "SELECT s.doc_id, s.digest, s.text, d.born FROM summaries s "
+        "JOIN documents d ON d.doc_id = s.doc_id AND d.digest = s.digest ORDER BY s.doc_id"
+    )
+    return _cut(connection.execute(sql))
+
+
+def _cut(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
+    block: list[Sequence[Any]] = []
+    for row in rows:
+        # Cut by content and not by count, so that a new row does not shift the other blocks.
         if block and zlib.crc32(row[0].encode()) % SOURCES == 0:
             yield block
             block = []
@@ -70,7 +87,7 @@ def source_blocks(connection: sqlite3.Connection) -> Iterator[list[Sequence[str]
         yield block
 
 
-def write_sources(block: Iterable[Sequence[str]], file: Path) -> None:
+def write_block(block: Iterable[Sequence[Any]], file: Path) -> None:
     """Write a block."""
     _write(file, block)
 

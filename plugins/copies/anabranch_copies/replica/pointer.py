@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,7 @@ class Catalog:
         index: Name of each file of the index by its path below the folder of the corpus.
         passages: Name of the file with the documents of each segment; "" is for documents without passages.
         sources: First path, last path and name of the file with what is known of the files in between.
+        summaries: First id, last id and name of the file with the summaries of the documents in between.
     """
 
     name: str
@@ -69,10 +70,12 @@ class Catalog:
     index: dict[str, str]
     passages: dict[str, str]
     sources: list[tuple[str, str, str]]
+    summaries: list[tuple[str, str, str]] = field(default_factory=list)
 
     def names(self) -> set[str]:
         """Return the names of all its files."""
-        return {*self.index.values(), *self.passages.values(), *(name for *_, name in self.sources)}
+        blocks = (name for *_, name in (*self.sources, *self.summaries))
+        return {*self.index.values(), *self.passages.values(), *blocks}
 
 
 def encode_pointer(pointer: Pointer) -> bytes:
@@ -111,7 +114,8 @@ def encode_catalog(catalog: Catalog) -> bytes:
 def read_catalog(file: Path) -> Catalog:
     """Return a catalog whose checksum was verified."""
     fields = json.loads(file.read_bytes())
-    fields["sources"] = [tuple(each) for each in fields["sources"]]
+    for name in ("sources", "summaries"):
+        fields[name] = [tuple(each) for each in fields.get(name, [])]
     return Catalog(**fields)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anabranch.store.connections import connect_read_only
-from anabranch.store.schema import CHUNK_INDEXES, CHUNKS, DOCUMENTS, FILES, META, VERSION
+from anabranch.store.schema import CHUNK_INDEXES, CHUNKS, DOCUMENTS, FILES, META, SUMMARY_TABLE, VERSION, has_summaries
 from anabranch_copies.replica.passage_archive import read_documents, read_lines
 from anabranch_copies.replica.pointer import Catalog
 
@@ -57,6 +57,7 @@ def build_database(file: Path, catalog: Catalog, alive: Mapping[int, int], fetch
         connection.executemany("INSERT INTO meta VALUES (?, ?)", catalog.facts.items())
         whole = _put_documents(connection, catalog, alive, fetch, former)
         _put_sources(connection, catalog, fetch, former)
+        _put_summaries(connection, catalog, fetch, former)
         connection.execute("COMMIT")
     return whole
 
@@ -90,6 +91,19 @@ def _put_sources(connection: sqlite3.Connection, catalog: Catalog, fetch: Fetch,
     for _, _, name in fresh:
         rows = list(read_lines(fetch(name)))
         connection.executemany("INSERT INTO files (path, source, sha256, access) VALUES (?, ?, ?, ?)", rows)
+
+
+def _put_summaries(connection: sqlite3.Connection, catalog: Catalog, fetch: Fetch, former: Former | None) -> None:
+    if catalog.summaries and not has_summaries(connection):
+        # A copy changes no document in place, so it needs no trigger.
+        connection.execute(SUMMARY_TABLE)
+    before = set(former.catalog.summaries) if former else set()
+    gone, fresh = before - set(catalog.summaries), set(catalog.summaries) - before
+    for first, last, _ in gone:
+        connection.execute("DELETE FROM summaries WHERE doc_id BETWEEN ? AND ?", (first, last))
+    sql = "INSERT OR REPLACE INTO summaries SELECT doc_id, ?, ? FROM documents WHERE doc_id = ?"
+    for _, _, name in fresh:
+        connection.executemany(sql, ((digest, text, doc_id) for doc_id, digest, text, _ in read_lines(fetch(name))))
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: list[list[object]]) -> None:

@@ -6,13 +6,13 @@ import logging
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from anabranch.errors import AnabranchError, CorpusDamagedError, IndexDamagedError, OperationError, SettingsError
 from anabranch.readers.corpus_marker import DATABASE
@@ -29,7 +29,7 @@ from anabranch.store.write_lock import hold_write_lock
 from anabranch_copies.replica.folder_objects import check_target
 from anabranch_copies.replica.object_address import objects_at
 from anabranch_copies.replica.object_store import ObjectStore, digest_in, fetch, name_of
-from anabranch_copies.replica.passage_archive import source_blocks, write_documents, write_sources
+from anabranch_copies.replica.passage_archive import source_blocks, summary_blocks, write_block, write_documents
 from anabranch_copies.replica.pointer import (
     Catalog,
     Pointer,
@@ -245,11 +245,13 @@ def _send_files(upload: _Upload, snapshot: _Snapshot, manifest: Manifest, former
         names = senders.map(lambda each: upload.name(snapshot.folder / each[0], each[1]), index.items())
         sent = dict(zip(index, names, strict=True))
     try:
-        passages, sources = _passages(upload, snapshot, manifest, former), _sources(upload, snapshot)
+        passages = _passages(upload, snapshot, manifest, former)
+        sources = _blocks(upload, source_blocks(snapshot.connection))
+        summaries = _blocks(upload, summary_blocks(snapshot.connection))
     except (sqlite3.DatabaseError, TypeError) as error:
         msg = f"{snapshot.folder / DATABASE} cannot be read: {error}"
         raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
-    return Catalog(manifest.name, VERSION, snapshot.facts, sent, passages, sources)
+    return Catalog(manifest.name, VERSION, snapshot.facts, sent, passages, sources, summaries)
 
 
 def _passages(upload: _Upload, snapshot: _Snapshot, manifest: Manifest, former: Catalog | None) -> dict[str, str]:
@@ -272,10 +274,11 @@ def _passages(upload: _Upload, snapshot: _Snapshot, manifest: Manifest, former: 
     return names
 
 
-def _sources(upload: _Upload, snapshot: _Snapshot) -> list[tuple[str, str, str]]:
-    file, blocks = upload.scratch / "sources", []
-    for block in source_blocks(snapshot.connection):
-        write_sources(block, file)
+def _blocks(upload: _Upload, found: Iterator[list[Sequence[Any]]]) -> list[tuple[str, str, str]]:
+    """Send blocks of rows; return the first and the last key of each, and its name."""
+    file, blocks = upload.scratch / "block", []
+    for block in found:
+        write_block(block, file)
         blocks.append((block[0][0], block[-1][0], upload.name(file)))
     return blocks
 

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 
-from anabranch.store.protocol import CorpusReader
+from anabranch.readers.document import Document
+from anabranch.store.protocol import CorpusReader, Outlines, Scope
+from anabranch.store.records import content_digest, digest_of
 from anabranch.store.stores import open_corpus, open_writer
+from anabranch.store.writer_protocol import Summary, SummaryWriter
 from anabranch_conformance import (
     FullScoresTests,
     OriginalsTests,
@@ -104,3 +107,39 @@ class TestBucketCopyReader(Bucket, ReaderTests): ...
 
 @pytest.mark.loopback
 class TestBucketCopyOriginals(Bucket, OriginalsTests): ...
+
+
+def test_a_copy_has_the_summaries_of_its_generation(tmp_path: Path) -> None:
+    origin, target = tmp_path / "origin", (tmp_path / "published").as_uri()
+    weir, mill = DOCUMENTS[:2]
+
+    def summaries_after(contents: dict[str, list], *summaries: Summary) -> dict[str, str]:
+        with open_writer(origin) as writer:
+            keep_facts(writer)
+            take_in(writer, contents)
+            assert isinstance(writer, SummaryWriter)
+            writer.keep_summaries(summaries)
+            writer.publish()
+        publish_replica(origin, target)
+        forget(target)
+        store = asyncio.run(open_corpus(target))
+        assert isinstance(store, Outlines)
+        return {one.title: one.summary for one in asyncio.run(store.outlines(Scope(), 10)) if one.summary}
+
+    def written(document: Document, text: str) -> Summary:
+        return Summary(digest_of(document.source), content_digest(document), text)
+
+    with cache_at(tmp_path / "cache"):
+        assert summaries_after(files(2)) == {}
+        # No document has changed, and yet there is another generation.
+        assert summaries_after({}, written(weir, "A weir."), written(mill, "A mill.")) == {
+            "The weir": "A weir.",
+            "The mill": "A mill.",
+        }
+        assert summaries_after({}, written(weir, "Of 1848.")) == {"The weir": "Of 1848.", "The mill": "A mill."}
+        changed = note("mill", "The mill", "The mill burnt down.")
+        assert summaries_after({f"/{mill.source}": [changed]}) == {"The weir": "Of 1848."}
+        assert summaries_after({}, written(changed, "A fire.")) == {"The weir": "Of 1848.", "The mill": "A fire."}
+        # Taken in from another file, the document is written anew with the same words, and keeps its summary.
+        moved = {f"/{weir.source}": [], "/moved": [weir]}
+        assert summaries_after(moved) == {"The weir": "Of 1848.", "The mill": "A fire."}
