@@ -16,8 +16,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anabranch.agent.graph.agent_tools import as_tools
     from anabranch.agent.graph.answer import aanswer, answer, build, graph
-    from anabranch.agent.graph.answer_tool import as_tool
     from anabranch.agent.graph.retrieval import HybridRetriever, asearch, search
     from anabranch.agent.nodes.settings import Context
     from anabranch.errors import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         CorpusLockedError,
         CorpusNotFoundError,
         CorpusUnreachableError,
+        DocumentNotFoundError,
         EmbedderMismatchError,
         IndexDamagedError,
         LimitReachedError,
@@ -77,6 +78,7 @@ __all__ = [
     "CorpusWriter",
     "CrawlLimits",
     "Document",
+    "DocumentNotFoundError",
     "Embedder",
     "EmbedderMismatchError",
     "HybridRetriever",
@@ -100,7 +102,7 @@ __all__ = [
     "__version__",
     "aanswer",
     "answer",
-    "as_tool",
+    "as_tools",
     "asearch",
     "build",
     "graph",
@@ -129,7 +131,7 @@ _PLACES = {
     "answer": "anabranch.agent.graph.answer",
     "build": "anabranch.agent.graph.answer",
     "graph": "anabranch.agent.graph.answer",
-    "as_tool": "anabranch.agent.graph.answer_tool",
+    "as_tools": "anabranch.agent.graph.agent_tools",
     "HybridRetriever": "anabranch.agent.graph.retrieval",
     "asearch": "anabranch.agent.graph.retrieval",
     "search": "anabranch.agent.graph.retrieval",

@@ -13,6 +13,7 @@
     │   ├── MissingExtraError              an optional dependency is not installed
     │   ├── MissingKeyError                a hosted provider needs a key, or refused the one given
     │   ├── CorpusNotFoundError            no corpus at that path
+    │   ├── DocumentNotFoundError          no such document, or none that the caller may read
     │   ├── CorpusEmptyError               a corpus without passages
     │   ├── CollectionError                a test collection or a table of scores cannot be used
     │   ├── EmbedderMismatchError          the corpus was made with another embedder
@@ -115,6 +116,16 @@ class CorpusNotFoundError(UserError):
     """There is no corpus at that path."""
 
     code = "corpus_not_found"
+
+
+class DocumentNotFoundError(UserError):
+    """The corpus has no such document, or the caller may not read it: nobody is told which (404)."""
+
+    code = "document_not_found"
+
+    def __init__(self, name: str) -> None:
+        """Take the name that was given."""
+        super().__init__(f"There is no document {name!r}.", hint="`list_documents` lists those that there are.")
 
 
 class CorpusEmptyError(UserError):

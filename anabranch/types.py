@@ -22,7 +22,7 @@ Grade = Literal["quoted", "found", "not_confirmed"]
 Judgement = Literal["entailed", "contradicted", "not_said"]
 """Whether the words of a claim's evidence imply it, contradict it, or do neither."""
 
-RouteName = Literal["compose", "create", "refine", "map_reduce", "installed"]
+RouteName = Literal["compose", "create", "refine", "map_reduce", "rows", "installed"]
 """A way of writing an answer."""
 
 AnswerStatus = Literal["", "answered", "not_confirmed", "not_found"]
@@ -221,6 +221,43 @@ FOUND = "{found}"
 NO_CHAIN = Chain(steps=[], links=[], before=[], leaves=[], ended="")
 
 
+CoverageReach = Literal["passages", "document", "corpus"]
+"""How much a question needs to be read: the best passages, all of one document, or all documents in scope."""
+
+
+class Coverage(TypedDict):
+    """How much is read for a question, counted in leaf passages.
+
+    Attributes:
+        reach: How much the question needs to be read; empty before it is known.
+        rows: Whether every hit is listed and counted.
+        source: The document, if only one is read.
+        documents: Documents that are to be read.
+        leaves: Their passages.
+        read: The passages that were read.
+        unread: How many passages were not read, by reason.
+        calls: Most model calls that reading takes, unless windows of many hits are asked about in halves.
+        tokens: Most tokens of these calls.
+        stopped: Why nothing is read, for people; empty if it is.
+    """
+
+    reach: CoverageReach | Literal[""]
+    rows: bool
+    source: Annotated[str, Field(max_length=10_000)]
+    documents: Count
+    leaves: Count
+    read: Count
+    unread: Annotated[dict[str, Count], Field(max_length=20)]
+    calls: Count
+    tokens: Count
+    stopped: Annotated[str, Field(max_length=2_000)]
+
+
+NO_COVERAGE = Coverage(
+    reach="", rows=False, source="", documents=0, leaves=0, read=0, unread={}, calls=0, tokens=0, stopped=""
+)
+
+
 class Route(TypedDict):
     """How the answer is written, and why; the name is empty before the choice."""
 
@@ -255,7 +292,7 @@ class Partial(TypedDict):
     """One answer of the map step, or of a reduce level; `index` keeps document order.
 
     `group` is the group that it is joined in, None before that is decided or if it moves up unchanged. `score` says how
-    well the passages of its window support it, 0 to 1.
+    well the passages of its window support it, 0 to 1. `unread` are passages of its window that it does not know.
     """
 
     level: int
@@ -263,6 +300,7 @@ class Partial(TypedDict):
     draft: Draft
     group: int | None
     score: float
+    unread: NotRequired[Annotated[list[str], Field(max_length=10_000)]]
 
 
 class Citation(TypedDict):

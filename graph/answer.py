@@ -23,6 +23,7 @@ from anabranch.agent.graph.routes import (
     after_gather,
     after_pack,
     after_retrieval,
+    after_survey,
     to_begin,
 )
 from anabranch.agent.graph.settings_precedence import resolve_settings
@@ -42,6 +43,7 @@ from anabranch.agent.nodes.refine import refine
 from anabranch.agent.nodes.review import review_sources
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState, OutputState, RetrievalInput, State
+from anabranch.agent.nodes.survey import survey
 from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ def build(
     )
     builder.add_node("begin", steps(begin), input_schema=BeginTask)
     builder.add_node("retrieval", steps.subgraph("retrieval", search.compile()), input_schema=RetrievalInput)
+    builder.add_node("survey", steps(survey))
     builder.add_node("review_sources", steps.pause(review_sources))
     builder.add_node("pack", steps(pack))
     builder.add_node("create", steps(create))
@@ -109,6 +112,7 @@ def build(
     builder.add_conditional_edges(START, to_begin, ["begin"])
     builder.add_conditional_edges("begin", steps.edge(after_begin))
     builder.add_conditional_edges("retrieval", steps.edge(after_retrieval))
+    builder.add_conditional_edges("survey", steps.edge(after_survey))
     builder.add_edge("review_sources", "pack")
     builder.add_conditional_edges("pack", steps.edge(after_pack), ["create", "map", "abstain", "installed"])
     builder.add_conditional_edges("create", steps.edge(after_draft))

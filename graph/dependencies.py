@@ -33,6 +33,7 @@ MAX_CONCURRENCY = 8
 def import_parts() -> None:
     """Import what a turn uses; to be called in a worker thread, because imports read files."""
     import anabranch.agent.nodes.claim_judge
+    import anabranch.agent.nodes.row_table
     import anabranch.citations.check_pool
     import anabranch.citations.similarity
     import anabranch.citations.verification

@@ -16,7 +16,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from typing_extensions import TypedDict
 
 from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings, bind, bind_run
@@ -68,6 +68,7 @@ class SearchOutput(TypedDict):
 
 RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, SearchState]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
+SearchGraph = CompiledStateGraph[State, Context, InputState, SearchOutput]
 
 
 def build(
@@ -133,18 +134,28 @@ _CALLBACKS = run_callbacks("search")
 graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_CALLBACKS)
 
 
+def make_search(retrievers: Retrievers | None, embedder: Embeddings | Embedder | None) -> SearchGraph:
+    """Return the search graph, made anew if it needs objects of the caller's."""
+    if not retrievers and embedder is None:
+        return graph
+    searching = build_search(retrievers, embedder=embedder).compile()
+    return searching.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_CALLBACKS)
+
+
 class HybridRetriever(BaseRetriever):
     """The search graph as a LangChain retriever: leaves as Documents, best first.
 
     Attributes:
         settings: Settings of `Context`, such as `corpus` (where to search) and `top_k`.
+        k: How many passages, LangChain's word for `top_k`; so is the argument `k` of `invoke`, which comes first.
         filters: A filter expression; only documents that match are searched.
         retrievers: Further LangChain retrievers by name.
         embedder: The embedder that the corpus was made with, if it was given in code.
         reranker: A reranker object; takes precedence over `rerank` in `settings`.
     """
 
-    settings: dict[str, Any]
+    settings: dict[str, Any] = Field(default_factory=dict)
+    k: int | None = Field(default=None, ge=1, le=1000)
     filters: dict[str, Any] | None = None
     retrievers: Mapping[str, BaseRetriever] | None = None
     embedder: Any = None
@@ -160,35 +171,36 @@ class HybridRetriever(BaseRetriever):
                 if name not in fields:
                     raise _no_argument(name, fields)
             parse_filters(given.get("filters"))
+            if given.get("k") is not None and "top_k" in (given.get("settings") or {}):
+                raise SettingsError("`k` and the setting `top_k` are the same.", hint="Give one of them.")
             try:
                 super().__init__(**given)
             except ValidationError as error:
                 raise settings_error(error, fields, "argument") from error
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _documents(
-            self._graph().invoke(InputState(question=query, filters=self.filters), **self._options(run_manager))
-        )
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        options = self._options(run_manager, k)
+        return _documents(self._graph().invoke(InputState(question=query, filters=self.filters), **options))
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        return _documents(
-            await self._graph().ainvoke(InputState(question=query, filters=self.filters), **self._options(run_manager))
-        )
+        options = self._options(run_manager, k)
+        return _documents(await self._graph().ainvoke(InputState(question=query, filters=self.filters), **options))
 
-    def _graph(self) -> CompiledStateGraph[State, Context, InputState, SearchOutput]:
-        if not self.retrievers and self.embedder is None:
-            return graph
-        searching = build_search(self.retrievers, embedder=self.embedder).compile()
-        return searching.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_CALLBACKS)
+    def _graph(self) -> SearchGraph:
+        return make_search(self.retrievers, self.embedder)
 
     def _options(
-        self, run_manager: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun
+        self, run_manager: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun, k: int | None
     ) -> dict[str, Any]:
+        most = self.k if k is None else k
+        settings = self.settings if most is None else {**self.settings, "top_k": most}
         return {
             "config": RunnableConfig(callbacks=run_manager.get_child()),
-            "context": bind_run(self.settings, self.reranker, None)[0],
+            "context": bind_run(settings, self.reranker, None)[0],
             "output_keys": ["candidates", "texts"],
         }
 

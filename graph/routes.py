@@ -23,6 +23,7 @@ from anabranch.retrieval import READER
 from anabranch.retrieval.fusion.missing_scores import queries_for
 from anabranch.retrieval.query_chain import count_hops, current_queries, is_open
 from anabranch.synthesis.budget import Budget
+from anabranch.synthesis.coverage import is_whole, make_coverage, wants_whole
 from anabranch.synthesis.routing import EARLY_STOP
 from anabranch.types import Partial
 
@@ -99,9 +100,19 @@ def _search_again(state: RetrievalState, settings: Context) -> Literal["rewrite"
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
 
 
-def after_retrieval(state: State, settings: Context) -> Literal["pack", "abstain", "review_sources"]:
-    """Answer from what was found, however thin; abstain where the search found nothing."""
-    if state["evidence"]["verdict"] == "nothing":
+def after_retrieval(state: State, settings: Context) -> Literal["pack", "abstain", "review_sources", "survey"]:
+    """Answer from what was found, however thin; abstain where the search found nothing and not all is read."""
+    if wants_whole(make_coverage(state.get("coverage"), settings.coverage, settings.synthesis)):
+        return "survey"
+    return after_survey(state, settings)
+
+
+def after_survey(state: State, settings: Context) -> Literal["pack", "abstain", "review_sources"]:
+    """Go on with the passages that are to be read, if there are any."""
+    if is_whole(state.get("coverage")):
+        if not state["passages"]:
+            return "abstain"
+    elif state["evidence"]["verdict"] == "nothing":
         return "abstain"
     return "review_sources" if settings.review == "sources" else "pack"
 
@@ -112,16 +123,19 @@ def after_pack(state: State, settings: Context) -> list[Send] | str:
         return "abstain"
     if state["route"]["name"] == "installed":
         return "installed"
-    if state["route"]["name"] != "map_reduce":
+    if (route := state["route"]["name"]) not in ("map_reduce", "rows"):
         return "create"
     windows, budget = len(state["windows"]), _budget(state, settings)
     _refuse_beyond(budget, calls=windows)
-    left = budget.rest_of("map_reduce", windows, branches=windows).to_record()
+    left = budget.rest_of(route, windows, branches=windows).to_record()
     external = state.get("external_passages") or {}
+    rows = route == "rows"
     return [
         Send(
             "map",
-            MapTask(turn=state["turn"], index=index, excerpts=excerpts, external_passages=external, budget=left),
+            MapTask(
+                turn=state["turn"], index=index, excerpts=excerpts, external_passages=external, budget=left, rows=rows
+            ),
         )
         for index, excerpts in enumerate(state["windows"])
     ]

@@ -8,12 +8,16 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import new_message_id
 from anabranch.retrieval.question_words import list_queries
 from anabranch.safety.link_removal import strip_links
+from anabranch.synthesis.coverage import describe_coverage, is_whole
 
 
 async def abstain(state: State, turn: Turn) -> Update:
     """Write that nothing was found; nothing in it is an answer."""
     nearest = await find_nearest_passages(state, turn)
     words = nearest.phrases
+    coverage = state.get("coverage")
+    if coverage and coverage["stopped"]:
+        return _end(turn, state, f"{words['unstarted']}: {coverage['stopped']}.")
     lines = [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.
     queries = [f"“{strip_links(query).strip()}”" for query in list_queries(state["queries"])]
@@ -27,10 +31,15 @@ async def abstain(state: State, turn: Turn) -> Update:
         lines.append(f"{words['why']}: {'; '.join(evidence['reasons'])}.")
     if nearest.lines:
         lines.append(nearest.block)
-    answer = "\n\n".join(lines)
+    if coverage and is_whole(coverage):
+        lines.append(describe_coverage(coverage, words))
+    turn.count(nearest=len(nearest.lines))
+    return _end(turn, state, "\n\n".join(lines))
+
+
+def _end(turn: Turn, state: State, answer: str) -> Update:
     message_id = new_message_id()  # the reader may have seen a draft under the previous id
     turn.show_answer(message_id, answer)
-    turn.count(nearest=len(nearest.lines))
     return {
         "answer": answer,
         "claims": [],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from anabranch.agent.nodes.chain_line import cite_chain
 from anabranch.agent.nodes.compose import current_draft, find_nearest_passages
+from anabranch.agent.nodes.read_line import end_coverage
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import instructions, new_message_id, read_passages
@@ -15,6 +16,7 @@ from anabranch.citations.deep_links import link_to
 from anabranch.errors import ModelError
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
+from anabranch.synthesis.coverage import is_whole
 from anabranch.types import AnswerCheck, AnswerStatus, Citation, Draft, Excerpt, Judgement, UnconfirmedClaim
 
 if TYPE_CHECKING:
@@ -29,8 +31,20 @@ if TYPE_CHECKING:
 
 async def cite(state: State, turn: Turn) -> Update:
     """Attribute the draft; claims that are not confirmed stay in the answer, marked."""
-    if state["route"]["name"] == "compose":
-        return await _cite_passages(state, turn)
+    route = state["route"]["name"]
+    if route == "compose":
+        update = await _cite_passages(state, turn)
+    elif route == "rows":
+        from anabranch.agent.nodes.row_table import cite_rows
+
+        update = await cite_rows(state, turn)
+    else:
+        update = await _cite_draft(state, turn)
+    return {**update, **await end_coverage(state, turn, update)} if is_whole(state.get("coverage")) else update
+
+
+async def _cite_draft(state: State, turn: Turn) -> Update:
+    """Attribute what the model wrote."""
     from anabranch.citations.check_pool import check
     from anabranch.citations.similarity import add_similar
     from anabranch.citations.verification import CHECKED, attribute
@@ -55,11 +69,11 @@ async def cite(state: State, turn: Turn) -> Update:
     if checked.unchecked:
         turn.degraded("cite", _UNCHECKED.format(checked.unchecked, len(checked.claims)))
     status = _find_status(checked, attribution, is_strict=turn.settings.strict)
-    record = _answer_check(status, checked, explanation or CHECKED)
-    turn.count(**_count_grades(record), check=turn.settings.verify)
+    record = make_check(status, checked, explanation or CHECKED)
+    turn.count(**count_grades(record), check=turn.settings.verify)
     # The model's text without links and instructions: `after_cite` reads from it whether the model refused.
     draft: Draft = {**state["draft"], "answer": checked.answer}
-    citations = await _place(turn, checked.citations, excerpts, chunks, judgements)
+    citations = await place_records(turn, checked.citations, excerpts, chunks, judgements)
     line, of_chain = await cite_chain(state, turn, citations) if status == "answered" else ("", [])
     return {
         **await _show(state, turn, status, draft, line),
@@ -112,13 +126,13 @@ async def _cite_passages(state: State, turn: Turn) -> Update:
     claims = tuple(CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in records)
     # All passages may have been removed since the search.
     status: AnswerStatus = "answered" if records else "not_found"
-    record = _answer_check(status, Verified(draft["answer"], tuple(records), claims), SHOWN)
-    turn.count(**_count_grades(record))
-    citations = await _place(turn, records, excerpts, chunks, {})
+    record = make_check(status, Verified(draft["answer"], tuple(records), claims), SHOWN)
+    turn.count(**count_grades(record))
+    citations = await place_records(turn, records, excerpts, chunks, {})
     return {"answer": draft["answer"], "draft": draft, "claims": citations, "check": record}
 
 
-async def _place(
+async def place_records(
     turn: Turn,
     records: Sequence[CitationRecord],
     excerpts: Mapping[int, Excerpt],
@@ -197,7 +211,8 @@ def _warn_of_unjudged(turn: Turn, result: JudgedClaims) -> None:
     turn.degraded("cite", f"verify: {turn.settings.verify} {why}")
 
 
-def _answer_check(status: AnswerStatus, checked: Verified, explanation: str) -> AnswerCheck:
+def make_check(status: AnswerStatus, checked: Verified, explanation: str) -> AnswerCheck:
+    """Return the check of an answer; `explanation` says what was compared."""
     grades = [claim.grade for claim in checked.claims]
     return AnswerCheck(
         status=status,
@@ -209,7 +224,8 @@ def _answer_check(status: AnswerStatus, checked: Verified, explanation: str) -> 
     )
 
 
-def _count_grades(record: AnswerCheck) -> dict[str, int]:
+def count_grades(record: AnswerCheck) -> dict[str, int]:
+    """Return how many claims have which grade, for the trace."""
     return {name: record[name] for name in ("claims", "quoted", "found", "not_confirmed")}
 
 

@@ -6,15 +6,23 @@ from typing import TYPE_CHECKING
 
 from anabranch.extracts.nearest_passages import NEAREST, find_nearest, select_leaves
 from anabranch.retrieval.answerability import CALIBRATED, WEAK
-from anabranch.retrieval.question_words import respell_question
+from anabranch.retrieval.question_words import WORD, respell_question
 from anabranch.retrieval.term_statistics import idf_of
+from anabranch.synthesis.coverage import is_whole
+from anabranch.text.language import language_of
+from anabranch.text.phrases import phrases_for
 from anabranch.types import NO_DRAFT, Draft
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from anabranch.agent.nodes.state import State
     from anabranch.agent.nodes.turn import Turn
     from anabranch.extracts.nearest_passages import NearestPassages
     from anabranch.types import Chunk
+
+# Leaves that are read at once where all of them are.
+BATCH = 500
 
 
 async def compose_draft(state: State, turn: Turn) -> Draft:
@@ -23,6 +31,8 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
     from anabranch.extracts.composition import list_excerpts, mark_best, write_passages
 
     corpus = await turn.corpus()
+    if is_whole(state.get("coverage")):
+        return await _compose_whole(state, turn)
     passages = best_passages(await _read_leaves(state, turn))
     if not passages:
         return NO_DRAFT
@@ -35,6 +45,31 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
     # The result names the passages in the windows, which may be parents of the leaves.
     parents = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
     return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=list_excerpts(passages, parents))
+
+
+async def _compose_whole(state: State, turn: Turn) -> Draft:
+    """Return the outline of a document, or how many passages of all documents hold the words of the question."""
+    from anabranch.extracts.whole_documents import count_holding, list_outline
+
+    parents = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
+    corpus, ids, record = await turn.corpus(), list(parents), state["turn"]
+    some = (await turn.chunks(ids[:NEAREST])).values()
+    phrases = phrases_for(record["question"], language_of(" ".join(chunk.text for chunk in some)))
+
+    async def read() -> AsyncIterator[list[Chunk]]:
+        for start in range(0, len(ids), BATCH):
+            chunks = await turn.chunks(batch := ids[start : start + BATCH])
+            yield [chunks[leaf] for leaf in batch if leaf in chunks]
+
+    found = (
+        await list_outline(read(), phrases["outline"])
+        if state["coverage"]["reach"] == "document"
+        else await count_holding(corpus, read(), WORD.findall(record["standalone_question"]), phrases)
+    )
+    if found is None or not found.parts:
+        return NO_DRAFT
+    shown = found.list_excerpts(parents)
+    return Draft(answer=found.write(), window=len(state["windows"]), keeps=0, shown=shown)
 
 
 async def current_draft(state: State, turn: Turn) -> Draft:

@@ -39,15 +39,17 @@ async def finish(state: State, turn: Turn) -> Update:
     if not message_id:  # nothing of it has been streamed
         message_id = new_message_id()
         turn.show_answer(message_id, state["answer"])
+    # A list of thousands of rows is in the result; each later checkpoint would hold it again.
+    shown = [each for each in result["citations"] if each["marker"] <= MOST_SOURCES][:MOST_ANNOTATIONS]
     message = AIMessage(
-        content=[dict(with_sources(state["answer"], result["citations"]))],
+        content=[dict(with_sources(state["answer"], shown))],
         id=message_id,
         usage_metadata=_usage_metadata(usage),
         response_metadata={
             "output_version": "v1",  # tells LangChain's clients that the content is of its standard blocks
             "status": check["status"],
             "abstained": result["abstained"],
-            "sources": _sources(result["citations"]),
+            "sources": _sources(shown),
             "unconfirmed": [dict(each) for each in result["unconfirmed"]],
             "verification": dict(result["verification"]),
             "degraded": degraded,
@@ -102,6 +104,12 @@ def _all_refused(model: str | None, trace: Sequence[Step], degraded: Sequence[De
     reason = f"{model!r} refused every request of this question: check `model`, `base_url` and what the server said"
     return [Degraded(step="model", reason=reason)]
 
+
+MOST_SOURCES = 200
+"""Sources that the message of an answer names, by their markers."""
+
+MOST_ANNOTATIONS = 1_000
+"""Places of these sources that it names."""
 
 _SHOWN = frozenset(
     {"marker", "source", "title", "page", "heading", "chunk_id", "quote", "start", "end", "grade", "link"}

@@ -13,10 +13,11 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import asks_for_markers, measure_room, new_message_id
 from anabranch.synthesis.budget import group
 from anabranch.synthesis.context_window import measure_envelope
+from anabranch.synthesis.coverage import count_read, is_whole
 from anabranch.synthesis.drafts import join_drafts
 from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.synthesis.token_bound import bound_tokens
-from anabranch.types import NO_DRAFT, Draft, Partial
+from anabranch.types import NO_DRAFT, Coverage, Draft, Partial
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
@@ -31,9 +32,20 @@ _UNREAD = "the model could read no window; the passages that match best are show
 async def gather(state: State, turn: Turn) -> Update:
     """Plan the next level of the tree, or end it if one answer is left or the rest cannot be joined."""
     level = max((partial["level"] for partial in state["partials"]), default=0)
+    whole = is_whole(state.get("coverage"))
+    read: Update = {"coverage": await _count_read(state, turn)} if whole and level == 0 else {}
+    if state["route"]["name"] == "rows" and state["partials"]:
+        turn.count(level=level, parts=len(state["partials"]), groups=0)
+        return read
+    return {**await _plan_level(state, turn, level, whole=whole), **read}
+
+
+async def _plan_level(state: State, turn: Turn, level: int, *, whole: bool) -> Update:
+    """Put the partial answers of a level into groups, or make the draft of them."""
     chat = await turn.chat()
-    # A model that is not asked for markers does not join: the best answers stand one after the other.
-    plain = chat is None or not asks_for_markers(turn.settings, chat)
+    # A model that is not asked for markers does not join: the best answers stand one after the other. Of whole
+    # documents, the best ones alone would leave most of them out.
+    plain = chat is None or not (whole or asks_for_markers(turn.settings, chat))
     parts = _choose([part for part in state["partials"] if part["level"] == level], NEARLY if plain else 0.0)
     question = state["turn"]["standalone_question"]
     groups = await _group(turn, chat, question, parts) if chat is not None and not plain and len(parts) > 1 else []
@@ -51,6 +63,22 @@ async def gather(state: State, turn: Turn) -> Update:
         "draft": await _end(state, turn, parts, lacking, plain=plain),
         **({} if parts else {"route": unread}),
     }
+
+
+async def _count_read(state: State, turn: Turn) -> Coverage:
+    """Count what the windows with a usable reply held."""
+    read = {partial["index"] for partial in state["partials"]}
+    unread = {each for partial in state["partials"] for each in partial.get("unread", [])}
+    there = await turn.chunks(list(unread))
+    failed = [index for index in range(len(state["windows"])) if index not in read]
+    return count_read(
+        state["coverage"],
+        state["passages"],
+        state["windows"],
+        failed=failed,
+        removed=unread - there.keys(),
+        cut={*there},
+    )
 
 
 def _choose(parts: list[Partial], least: float) -> list[Partial]:

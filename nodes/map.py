@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any, NotRequired
+from typing import TYPE_CHECKING, Any, NotRequired
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
 from typing_extensions import TypedDict
@@ -13,7 +13,10 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import measure_support, read_passages, skip_window, wrap_window, write_from_window
 from anabranch.errors import ModelError
 from anabranch.synthesis.budget import hold_repeats
-from anabranch.types import Excerpt, Left, Partial, TurnRecord
+from anabranch.types import Draft, Excerpt, Left, Partial, TurnRecord
+
+if TYPE_CHECKING:
+    from anabranch.models.chat import Chat
 
 
 class MapTask(TypedDict):
@@ -24,6 +27,7 @@ class MapTask(TypedDict):
     excerpts: list[Excerpt]
     external_passages: dict[str, dict[str, Any]]
     budget: NotRequired[Left]
+    rows: NotRequired[bool]
 
 
 async def map_window(state: MapTask, turn: Turn) -> Update:
@@ -35,6 +39,8 @@ async def map_window(state: MapTask, turn: Turn) -> Update:
     hold_repeats(turn.budget.left)
     index, question = state["index"], state["turn"]["standalone_question"]
     turn.count(window=index + 1)
+    if state.get("rows"):
+        return await _list_hits(state, turn, chat)
     if not passages:
         skip_window(turn, index + 1)
         return {"partials": []}
@@ -46,8 +52,24 @@ async def map_window(state: MapTask, turn: Turn) -> Update:
         turn.degraded(f"map:{index + 1}", error)
         return {"partials": []}
     # Scored here, because the step that compares the answers does not read the passages.
-    compared, _ = await read_passages(turn, state["excerpts"])
+    compared, chunks = await read_passages(turn, state["excerpts"])
     support = await measure_support(draft["answer"], compared, question)
     partial = Partial(level=0, index=index, draft=draft, group=None, score=round(support.score, 3))
+    if gone := [excerpt["id"] for excerpt in state["excerpts"] if excerpt["id"] not in chunks]:
+        partial["unread"] = gone
     turn.count(score=partial["score"])
     return {"partials": [partial]}
+
+
+async def _list_hits(state: MapTask, turn: Turn, chat: Chat) -> Update:
+    """Return the lines of the hits of one window; the program checks and counts them when all windows are read."""
+    from anabranch.agent.nodes.row_calls import list_hits
+
+    index = state["index"]
+    try:
+        lines, unread = await list_hits(turn, chat, state["excerpts"], state["turn"]["standalone_question"])
+    except ModelError as error:
+        turn.degraded(f"map:{index + 1}", error)
+        return {"partials": []}
+    draft = Draft(answer=lines, window=index + 1, keeps=0)
+    return {"partials": [Partial(level=0, index=index, draft=draft, group=None, score=1.0, unread=unread)]}

@@ -10,12 +10,13 @@ from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import measure_room
 from anabranch.synthesis.budget import Prices
+from anabranch.synthesis.coverage import describe_excess, is_whole, make_coverage
 from anabranch.synthesis.drafts import label
 from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
-from anabranch.synthesis.routing import RouteChoice, afford, choose
+from anabranch.synthesis.routing import BUILT_IN, RouteChoice, afford, choose, choose_whole
 from anabranch.synthesis.token_bound import bound_tokens
-from anabranch.types import Excerpt
+from anabranch.types import Coverage, Excerpt
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
@@ -30,18 +31,26 @@ async def pack(state: State, turn: Turn) -> Update:
     corpus, settings = await turn.corpus(), turn.settings
     chunks = await turn.chunks([passage["id"] for passage in state["passages"]])
     chat = await turn.chat()
-    room = await measure_room(turn, chat, state["turn"]["standalone_question"], map(label, chunks.values()))
+    coverage = make_coverage(state.get("coverage"), settings.coverage, settings.synthesis)
+    labels, question = map(label, chunks.values()), state["turn"]["standalone_question"]
+    room = await measure_room(turn, chat, question, labels, rows=coverage["rows"])
     packable = await _list_packable(state, turn, chunks, room)
+    whole = is_whole(state.get("coverage"))
     packed = await asyncio.to_thread(
         pack_passages,
         packable,
-        budget=settings.window_tokens + _room_of_chain(state, chunks),
+        budget=settings.window_tokens + (0 if whole else _room_of_chain(state, chunks)),
         count=lambda text: corpus.embedder.count([text])[0],
-        max_windows=1 if settings.synthesis == "stuff" else None,
+        max_windows=1 if settings.synthesis == "stuff" and not whole else None,
         limit=room.limit,
+        in_order=whole,
     )
+    prices = _price(turn, packed, room, chat)
+    if whole and settings.synthesis in BUILT_IN:
+        return _read_whole(state["coverage"], turn, packed, prices, has_model=chat is not None)
     sources = len({chunk.doc_id for chunk in chunks.values()})
-    choice = _choose(state, turn, packed, room, sources=sources, chat=chat)
+    choice = _choose(state, turn, packed, sources=sources, has_model=chat is not None)
+    choice = afford(choice, prices, turn.budget.left, chain=room.chain)
     # The last windows are left out, because the best passages are in the first ones.
     read = packed.windows[: len(packed.windows) - choice.unread]
     windows = _number_pieces(read)
@@ -86,26 +95,50 @@ def _room_of_chain(state: State, chunks: Mapping[str, Chunk]) -> int:
     return sum(chunks[chunk_id].tokens for chunk_id in brought if chunk_id in chunks)
 
 
-def _choose(state: State, turn: Turn, packed: Packed, room: Room, *, sources: int, chat: Chat | None) -> RouteChoice:
-    """Choose the route by the evidence, within the remaining budget of the question."""
-    settings = turn.settings
-    choice = choose(
+def _read_whole(coverage: Coverage, turn: Turn, packed: Packed, prices: Prices, *, has_model: bool) -> Update:
+    """Have every window of whole documents read; if the budget does not cover that, none is."""
+    left = turn.budget.left
+    choice = choose_whole(prices, left, rows=coverage["rows"], has_model=has_model)
+    cost = prices.cost(choice.name, len(packed.windows))
+    priced: Coverage = {**coverage, "calls": int(cost.calls), "tokens": int(cost.tokens)}
+    if choice.lacking:
+        priced["stopped"] = describe_excess(coverage, prices, left, choice.name, turn.settings)
+    windows = [] if choice.lacking else _number_pieces(packed.windows)
+    # Said before the first window is read, so that a person can stop it.
+    if has_model:
+        price = {"calls": priced["calls"], "tokens": priced["tokens"], "rows": coverage["rows"]}
+        turn.show(step="pack", status="estimate", windows=len(windows), **price)
+    turn.count(windows=len(windows), excerpts=sum(map(len, windows)), dropped=_list_left_out(packed.dropped))
+    turn.count(route=choice.name, most_calls=priced["calls"], most_tokens=priced["tokens"])
+    return {
+        "windows": windows,
+        "route": {"name": choice.name, "reasons": list(choice.reasons)},
+        "coverage": priced,
+    }
+
+
+def _choose(state: State, turn: Turn, packed: Packed, *, sources: int, has_model: bool) -> RouteChoice:
+    """Choose the route by the evidence."""
+    return choose(
         windows=len(packed.windows),
         sources=sources,
         scores=[passage["score"] for passage in state["passages"]],
-        synthesis=settings.synthesis,
-        has_model=chat is not None,
+        synthesis=turn.settings.synthesis,
+        has_model=has_model,
     )
+
+
+def _price(turn: Turn, packed: Packed, room: Room, chat: Chat | None) -> Prices:
+    settings = turn.settings
     # Groups as small as the context requires, or the tree would seem cheaper than it is.
     whole = room.limit.tokens if room.limit is not None else settings.fan_in * settings.answer_tokens
-    prices = Prices(
+    return Prices(
         windows=[_count_tokens(window, room) for window in packed.windows],
         frame=room.frame,
         reply=settings.answer_tokens,
         fan_in=max(2, min(settings.fan_in, whole // settings.answer_tokens)),
         thoughts=chat.thoughts if chat is not None else 0,
     )
-    return afford(choice, prices, turn.budget.left, chain=room.chain)
 
 
 def _count_tokens(window: Window, room: Room) -> int:

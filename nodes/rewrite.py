@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
-from anabranch.agent.prompts import CHAIN_FORM, QUERY_FORM, REWRITE
+from anabranch.agent.prompts import CHAIN_FORM, QUERY_FORM, REACH_FORM, REWRITE
 from anabranch.errors import ModelError
 from anabranch.parsing.query_plan import QueryPlan, parse_plan
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
-from anabranch.types import NO_CHAIN, Chain, Query
+from anabranch.types import NO_CHAIN, NO_COVERAGE, Chain, Query
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
@@ -63,7 +63,10 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     if spelling:
         turn.count(spelling=spelling)
     chain = {"chain": Chain(**{**NO_CHAIN, "steps": list(plan.steps)})} if plan.steps and turn.settings.hops else {}
-    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain}
+    # The first plan counts: later rounds look for what the first one missed.
+    is_planned = turn.settings.coverage != "passages" and not state.get("round")
+    reach = {} if not is_planned else {"coverage": {**NO_COVERAGE, "reach": plan.reach, "rows": plan.rows}}
+    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain, **reach}
 
 
 async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> QueryPlan:
@@ -72,7 +75,9 @@ async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, roo
     usual = f"Number of lines: {room}\nQuestion: {question}"
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
     # The plan is made here, where no passage can have a say in it.
-    planned = CHAIN_FORM if turn.settings.hops and not state.get("round") else ""
+    forms = [CHAIN_FORM] if turn.settings.hops else []
+    forms += [REACH_FORM] if turn.settings.coverage != "passages" else []
+    planned = "" if state.get("round") else "".join(forms)
     lines = [user]
     if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(list_queries(state['queries']))}")

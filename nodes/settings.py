@@ -228,8 +228,16 @@ class Context(CheckedSettings):
     grade: Literal["scores", "llm", "none"] = _setting(
         "scores", "What judges whether there is enough evidence: scores, the chat model, or nothing.", "grade"
     )
+    coverage: Literal["auto", "passages", "document", "corpus"] = _setting(
+        "auto",
+        "How much is read: the best passages, every passage of one document, or every passage in scope. With 'auto', "
+        "the chat model says it where it makes search queries.",
+        "rewrite survey",
+    )
     synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = _setting(
-        "auto", "How the answer is written if the passages fill several windows.", "pack"
+        "auto",
+        "How the answer is written if the passages fill several windows; 'rows' lists and counts every hit.",
+        "pack",
     )
     # About `top_k` default leaves of 128 tokens: one window, one call.
     window_tokens: int = _setting(

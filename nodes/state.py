@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from anabranch.types import (
     NO_CHAIN,
+    NO_COVERAGE,
     NO_DRAFT,
     NO_EVIDENCE,
     NOT_CHECKED,
@@ -28,6 +29,7 @@ from anabranch.types import (
     Chain,
     Chunk,
     Citation,
+    Coverage,
     Degraded,
     Draft,
     Evidence,
@@ -104,6 +106,7 @@ class SearchState(TypedDict):
     passages: Annotated[list[Passage], Fresh([])]
     evidence: Annotated[Evidence, Fresh(NO_EVIDENCE)]
     chain: Annotated[Chain, Fresh(NO_CHAIN)]
+    coverage: Annotated[Coverage, Fresh(NO_COVERAGE)]
     # Untracked: every checkpoint would hold the words of every passage (ADR 1).
     texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
     degraded: Annotated[list[Degraded], Fresh([]), append_items]
@@ -152,6 +155,7 @@ class OutputState(TypedDict):
     verification: Annotated[Verification | dict[str, Any], EphemeralValue]
     status: Annotated[AnswerStatus, EphemeralValue]
     abstained: Annotated[bool, EphemeralValue]
+    coverage: Coverage
     degraded: list[Degraded]
     usage: Annotated[dict[str, Any], EphemeralValue]
     trace: list[Step]

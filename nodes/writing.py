@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from anabranch.agent.prompts import CITE, GUARD
+from anabranch.agent.prompts import CITE, GUARD, ROWS
 from anabranch.citations.citation_record import piece_of
 from anabranch.errors import ModelError
 from anabranch.models.usage import note_failure
@@ -60,8 +60,10 @@ def ask_about_window(settings: Context, chat: Chat, passages: str, question: str
     return fill_prompt(passages, question, "\n".join([*cite, settings.create_prompt]))
 
 
-async def measure_room(turn: Turn, chat: Chat | None, question: str, labels: Iterable[str] = ()) -> Room:
-    """Return the room for passages in the calls that write an answer.
+async def measure_room(
+    turn: Turn, chat: Chat | None, question: str, labels: Iterable[str] = (), *, rows: bool = False
+) -> Room:
+    """Return the room for passages in the calls that write an answer, or that list rows.
 
     Raises:
         SettingsError: The instructions, the question and the reply leave no room for passages.
@@ -70,7 +72,7 @@ async def measure_room(turn: Turn, chat: Chat | None, question: str, labels: Ite
     return find_room(
         (await turn.corpus()).embedder,
         instructions=(
-            f"{GUARD} {settings.create_prompt} {CITE}",
+            f"{GUARD} {ROWS if rows else f'{settings.create_prompt} {CITE}'}",
             f"{GUARD} {settings.refine_prompt}",
             settings.reduce_prompt,
         ),

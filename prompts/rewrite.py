@@ -29,6 +29,8 @@ THEN: In which town was {found} born?
 REACH_FORM = """
 Only if the question asks for all of one document, such as a summary of it, add the line:
 READ: document
-Only if it asks to count, list or compare over all documents, add the line:
+Only if it asks to compare or sum up all documents, add the line:
 READ: corpus
+Only if it asks how many there are, or for a list of all, add the line:
+READ: rows
 """

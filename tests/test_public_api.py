@@ -90,8 +90,8 @@ def test_mistakes_are_errors_with_a_hint(tmp_path: Path) -> None:
         ({"top_k": 1}, 'Did you mean settings={"top_k": ...}?'),
         ({"filers": {}}, "Did you mean 'filters'?"),
         (
-            {"k": 1},
-            "It takes name, tags, metadata, settings, filters, retrievers, embedder, reranker; settings such as",
+            {"n": 1},
+            "It takes name, tags, metadata, settings, k, filters, retrievers, embedder, reranker; settings such as",
         ),
     ],
 )
@@ -103,11 +103,19 @@ def test_an_argument_that_a_retriever_does_not_take_is_refused(given: dict[str, 
     assert caught.value.hint.startswith(hint)
 
 
-def test_a_retriever_without_settings_or_with_an_argument_of_another_kind_is_refused() -> None:
+def test_a_retriever_without_settings_has_those_of_the_operator_as_a_search_has(tmp_path: Path) -> None:
+    from anabranch import CorpusNotFoundError, HybridRetriever, search
+
+    for call in (HybridRetriever(k=3).invoke, search):
+        with pytest.raises(CorpusNotFoundError):
+            call("Who built the weir?")
+
+
+def test_a_retriever_with_an_argument_of_another_kind_is_refused() -> None:
     from anabranch import HybridRetriever, SettingsError
 
-    with pytest.raises(SettingsError, match=r"^The argument 'settings' is missing.$"):
-        HybridRetriever()  # type: ignore[call-arg]
+    with pytest.raises(SettingsError, match=r"^The argument 'settings' cannot be"):
+        HybridRetriever(settings="x")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match=r"^The argument 'retrievers' cannot be \['bm25'\]: input should be"):
         HybridRetriever(settings={"corpus": "x"}, retrievers=["bm25"])  # type: ignore[arg-type]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -57,6 +57,14 @@ def ask(
     base_url: BaseUrlOption = None,
     effort: EffortOption = None,
     filters: FilterOption = None,
+    coverage: Annotated[
+        str | None,
+        typer.Option(metavar="passages|document|corpus", help="How much is read; the same as --set coverage=."),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="List every hit in all documents, counted, and write them to a file."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail (exit code 1) if the requested model did not write the answer.")
     ] = False,
@@ -81,6 +89,8 @@ def ask(
 
     anabranch ask "What changed?" --json | jq .citations
 
+    anabranch ask "Which suppliers are named?" --model openai:gpt-5-mini --rows suppliers.csv
+
     anabranch ask --questions questions.jsonl --out answers.jsonl --jobs 4
 
     anabranch ask "What changed?" --thread t1 --set review=sources
@@ -90,20 +100,27 @@ def ask(
 
     # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:
-        _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json)
+        _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json, rows=rows)
         from anabranch.cli.answer_batch import answer_questions
 
         if questions is None or out is None:
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
-        context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort)
+        context = asking_context(
+            sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage
+        )
         with hint_after_interrupt("Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
             )
         raise typer.Exit(1 if failed else 0)
 
-    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort)
+    if rows is not None:
+        from anabranch.cli.row_file import check_row_file
+
+        check_row_file(rows)
+        sets, coverage = ["synthesis=rows", *(sets or [])], _rows_coverage(sets, coverage)
+    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
     from anabranch.cli.ask_turn import Request, answer
     from anabranch.cli.review_prompt import resume_command
@@ -117,6 +134,7 @@ def ask(
         thread=thread,
         resume=resume,
         reply=reply,
+        rows=rows,
         # Only if it is not the default: it becomes part of the commands that a person copies.
         corpus=context.corpus if context.corpus != context_of().corpus else None,
     )
@@ -127,6 +145,12 @@ def ask(
     if strict and not written:
         say(notes(), "error: the requested model did not write this answer.", style="red")
         raise typer.Exit(1)
+
+
+def _rows_coverage(sets: Sequence[str] | None, coverage: str | None) -> str | None:
+    """Return what --rows reads: all documents, unless something else was asked for."""
+    given = any(pair.partition("=")[0].strip() == "coverage" for pair in sets or ())
+    return coverage if coverage or given else "corpus"
 
 
 @contextmanager

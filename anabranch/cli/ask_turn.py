@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk
@@ -26,6 +27,7 @@ from anabranch.cli.model_hint import written_answer_hint
 from anabranch.cli.output import notes, results, say, say_command, write_json
 from anabranch.cli.prompt_log import PromptLog
 from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, reply_of, resume_commands, show
+from anabranch.cli.row_file import write_row_file
 from anabranch.cli.threads import has_begun, is_ahead, is_unfinished, thread_config, thread_file, threads_of
 from anabranch.errors import SettingsError
 
@@ -54,6 +56,7 @@ class Request:
     resume: bool = False
     reply: str | None = None
     corpus: str | None = None
+    rows: Path | None = None
     in_chat: bool = False  # a user of the chat knows that they stopped the run before
     prompts: PromptLog = field(default_factory=PromptLog)
 
@@ -66,6 +69,8 @@ async def answer(request: Request, context: Context) -> bool:
     """
     turn = await turn_of(request, context)
     await _show(turn, request, context)
+    if request.rows is not None and not turn.waiting:
+        _save_rows(turn.state, request.rows)
     return is_written(turn.state)
 
 
@@ -184,6 +189,14 @@ async def show_work(turn: TurnResult, request: Request, context: Context) -> Non
     ids = [candidate["id"] for candidate in turn.state.get("candidates") or []]
     chunks = await read_chunks(_settings(turn, context), turn.state, ids)
     print_explanation(results(), turn.state, chunks, request.prompts.sent)
+
+
+def _save_rows(state: dict[str, Any], path: Path) -> None:
+    if state["route"]["name"] != "rows" or state["coverage"]["stopped"]:
+        say(notes(), f"{path} was not written: no model listed rows for this question.", style="yellow")
+        return
+    lines = write_row_file(path, state)
+    say(notes(), f"{path}: {lines:,} lines.", style="dim")
 
 
 def _settings(turn: TurnResult, context: Context) -> Context:

@@ -93,6 +93,11 @@ def _decisions(state: Mapping[str, Any]) -> Table:
     if evidence.get("verdict"):
         why = "; ".join([*evidence["reasons"], *([f"missing: {evidence['missing']}"] if evidence["missing"] else [])])
         table.add_row("evidence", f"{evidence['verdict']} ({rounds})", _plain(why))
+    coverage = state.get("coverage") or {}
+    if coverage.get("reach") in ("document", "corpus"):
+        most = "about" if coverage["rows"] else "at most"
+        price = f"{most} {coverage['calls']:,} calls and {coverage['tokens']:,} tokens"
+        table.add_row("coverage", coverage["reach"], f"read {coverage['read']:,} of {coverage['leaves']:,}; {price}")
     if windows:
         sizes = " + ".join(str(len(window)) for window in windows)
         table.add_row("windows", str(len(windows)), f"{sizes} passages")

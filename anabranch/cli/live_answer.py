@@ -27,6 +27,7 @@ LABELS = {
     "merge": "joining neighbouring passages",
     "grade": "judging the evidence",
     "follow": "looking for what has to be known first",
+    "survey": "listing all passages",
     "pack": "choosing how to answer",
     "create": "writing",
     "refine": "reading on",
@@ -74,6 +75,8 @@ class LiveAnswer:
             else:
                 self._searched += event["lists"]
             self._show_status(event)
+        elif status == "estimate":
+            say(notes(), price_of(event), style="dim")
         elif isinstance(event.get("answer"), str):
             self._text = event["answer"]
             if status == "waiting" and self._draft_console is not None:
@@ -96,6 +99,13 @@ def label_of(event: Mapping[str, Any]) -> str:
     """Return a step's name in plain words."""
     step = str(event.get("step", ""))
     return LABELS.get(step, step)
+
+
+def price_of(event: Mapping[str, Any]) -> str:
+    """Return what reading whole documents may take, before it begins."""
+    read = f"Windows to read: {event['windows']:,}" if event["windows"] else "Not read, for its price"
+    most = "about" if event["rows"] else "at most"  # more where a window has many hits
+    return f"{read}: {most} {event['calls']:,} model calls and {event['tokens']:,} tokens."
 
 
 @contextmanager

@@ -46,7 +46,7 @@ class ShownPassage:
     @property
     def pieces(self) -> list[tuple[int, int]]:
         """The spans of its sentences, rows and blocks of code, without titles."""
-        return _without_titles(self.text, [leaf.chunk for leaf in self.leaves])
+        return spans_without_titles(self.text, [leaf.chunk for leaf in self.leaves])
 
     @property
     def best_leaf(self) -> LeafSpan:
@@ -113,11 +113,12 @@ def _text(span: LeafSpan) -> str:
 
 def lines_of(chunk: Chunk) -> list[str]:
     """Return the sentences, rows and blocks of code of a leaf, one line each; its whole text if it has none."""
-    spans = _without_titles(chunk.text, [chunk])
+    spans = spans_without_titles(chunk.text, [chunk])
     return [squeeze(chunk.text[start:end]) for start, end in spans] or [squeeze(chunk.text)]
 
 
-def _without_titles(text: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
+def spans_without_titles(text: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
+    """Return the spans of the pieces of a text, without the titles of its chunks."""
     # A title on its own line shares words with a question but answers nothing.
     titles = {title for chunk in chunks for title in (chunk.title, *chunk.heading.split(" > "))}
     return [(start, end) for start, end in piece_spans(text) if squeeze(text[start:end]) not in titles]

@@ -26,7 +26,7 @@ from anabranch.models.lru import LRU
 from anabranch.models.provider_errors import is_timeout, sorted_error
 from anabranch.models.providers import ChatSettings, length_limit, new_client
 from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, learned_of, reply_pieces
-from anabranch.models.usage import note_timeout
+from anabranch.models.usage import forget_failure, note_timeout
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.parsing.yes_or_no import yes_probability
 from anabranch.registry import object_name
@@ -107,6 +107,16 @@ class Chat:
             async for reply, _ in replies:
                 text = reply.text
         return drop_thinking(text)
+
+    async def ask_list(self, system: str, user: str, *, max_tokens: int) -> tuple[str, bool]:
+        """Return a reply as `ask` does, and whether its limit cut it off, which the caller then reports."""
+        text, is_cut = "", False
+        async with aclosing(self._replies(system, user, max_tokens, documents=False)) as replies:
+            async for reply, _ in replies:
+                text, is_cut = reply.text, reply.is_cut
+        if is_cut:
+            forget_failure()
+        return drop_thinking(text), is_cut
 
     async def stream(self, system: str, user: str, *, max_tokens: int, documents: bool = False) -> AsyncIterator[str]:
         """Yield the reply as it comes; arguments and errors are those of `ask`, errors also in the middle.

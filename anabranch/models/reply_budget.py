@@ -132,6 +132,11 @@ class ChatReply:
         return len(self.text) >= self._most
 
     @property
+    def is_cut(self) -> bool:
+        """Whether it reached its limit."""
+        return self._cut
+
+    @property
     def visible(self) -> str:
         """What is left of it without its thoughts."""
         return drop_thinking(self.text).strip()

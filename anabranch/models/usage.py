@@ -117,3 +117,9 @@ def note_timeout() -> None:
 def note_failure(reason: str) -> None:
     """Say what failed without ending the step, so that the answer can say so."""
     meter().failures.append(reason)
+
+
+def forget_failure() -> None:
+    """Take back the last reason, where a caller does something about it."""
+    if failures := meter().failures:
+        failures.pop()

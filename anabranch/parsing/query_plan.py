@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Literal, get_args
+from typing import get_args
 
 from anabranch.parsing.json_repair import MAX_REPLY
 from anabranch.parsing.query_list import MAX_QUERY, parse_queries
 from anabranch.parsing.reasoning_blocks import drop_thinking
-from anabranch.types import FOUND
+from anabranch.types import FOUND, CoverageReach
 
 MAX_STEPS = 6
 """Most steps of a plan; more are no plan of a question."""
 
-Extent = Literal["passages", "document", "corpus"]
-"""How much a question needs to be read: the best passages, all of one document, or all documents."""
-
-EXTENTS: tuple[Extent, ...] = get_args(Extent)
+REACHES: tuple[CoverageReach, ...] = get_args(CoverageReach)
 
 # Each run has a bound or gives nothing back, or a line of blanks would take quadratic time.
 _LINE = re.compile(
@@ -37,11 +34,13 @@ class QueryPlan:
         steps: Questions to be answered one after the other, the last of which answers the whole question; `FOUND`
             stands for the value that the step before finds. Empty if one search is enough, else at least two.
         reach: How much has to be read.
+        rows: Whether every hit is to be listed or counted.
     """
 
     queries: list[str]
     steps: tuple[str, ...] = ()
-    reach: Extent = "passages"
+    reach: CoverageReach = "passages"
+    rows: bool = False
 
 
 def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
@@ -54,8 +53,11 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     """
     text = drop_thinking(reply[:MAX_REPLY])
     lines = _LINE.findall(text)
-    reaches = [value.strip(" .*").lower() for name, value in lines if name == "READ"]
-    reach: Extent = next((each for each in EXTENTS if each in reaches), "passages")
+    reaches = [word.strip(" .*").lower() for name, value in lines if name == "READ" for word in value.split(",")]
+    rows = "rows" in reaches
+    # Every hit is somewhere in all documents, unless the model names another reach.
+    otherwise: CoverageReach = "corpus" if rows else "passages"
+    reach: CoverageReach = next((each for each in REACHES if each in reaches), otherwise)
     asked = _read_questions([value for name, value in lines if name != "READ"])
     steps = (*asked[:1], *takewhile(lambda question: FOUND in question, asked[1:]))
     # A plan that asks the same again, or has no place for what it finds, is none; its questions are still queries.
@@ -63,7 +65,8 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     own = parse_queries(_LINE.sub("", text), limit=limit, original=original)
     added = steps[:1] if is_plan else [question for question in asked if FOUND not in question]
     further = [query for each in added for query in parse_queries(each, limit=1, original=original)]
-    return QueryPlan([*dict.fromkeys((*own, *further))][: max(limit, 0)], steps if is_plan else (), reach)
+    queries = [*dict.fromkeys((*own, *further))][: max(limit, 0)]
+    return QueryPlan(queries, steps if is_plan else (), reach, rows)
 
 
 def _read_questions(texts: list[str]) -> list[str]:

@@ -80,6 +80,9 @@ class Prices:
             return Spending(0, 0)
         each = self.frame + self.reply + self.thoughts
         reading = passages + read * each
+        # Each window is read by itself, and the program joins the rows.
+        if route == "rows":
+            return Spending(read, reading)
         # Each further window comes with the answer so far, which may have the length of a reply.
         if route != "map_reduce":
             return Spending(read, reading + (read - 1) * self.reply)

@@ -137,6 +137,7 @@ def pack(
     max_windows: int | None = None,
     overhead: int = 0,
     limit: Limit | None = None,
+    in_order: bool = False,
 ) -> Packed:
     """Fill windows of at most `budget` tokens, best passages first.
 
@@ -152,6 +153,8 @@ def pack(
         max_windows: Most windows to fill; None for as many as it takes.
         overhead: Tokens of the budget that the envelope adds to each passage.
         limit: A second bound that every window has to keep as well; None for none.
+        in_order: Whether the windows hold the passages as they come, near-duplicates as well: where all is read, the
+            order is that of reading, and a repetition counts.
 
     Returns:
         The windows and the drops; together they hold every character of every passage.
@@ -168,15 +171,16 @@ def pack(
     dropped: list[Dropped] = []
     windows: list[_Window] = []
     torn: dict[str, None] = {}
-    for passage in _drop_duplicates(sorted(passages, key=_order), dropped):
+    for passage in passages if in_order else _drop_duplicates(sorted(passages, key=_order), dropped):
         for piece, whole in _pieces(passage, bounds):
             if not whole:
                 torn[piece.id] = None
             if not bounds.holds(piece.text, piece.tokens):
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_budget"))
-            elif not _place(piece, windows, bounds, max_windows):
+            elif not _place(piece, windows, bounds, max_windows, only_last=in_order):
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_limit"))
-    return Packed(tuple(_arrange(window.passages) for window in windows), tuple(dropped), tuple(torn))
+    arrange = tuple[PackablePassage, ...] if in_order else _arrange
+    return Packed(tuple(arrange(window.passages) for window in windows), tuple(dropped), tuple(torn))
 
 
 def _order(passage: PackablePassage) -> tuple[float, str, int, str, int]:
@@ -201,10 +205,12 @@ def _container(passage: PackablePassage, passages: Iterable[PackablePassage]) ->
     return next((one.id for one in passages if one.start <= passage.start and passage.end <= one.end), None)
 
 
-def _place(piece: PackablePassage, windows: list[_Window], bounds: _Bounds, max_windows: int | None) -> bool:
+def _place(
+    piece: PackablePassage, windows: list[_Window], bounds: _Bounds, max_windows: int | None, *, only_last: bool
+) -> bool:
     """Put a piece into the first window with room, or into a new one where one is left."""
     tokens, cost = piece.tokens + bounds.overhead, bounds.cost(piece.text, piece.tokens)
-    if any(window.take(piece, tokens, cost) for window in windows):
+    if any(window.take(piece, tokens, cost) for window in (windows[-1:] if only_last else windows)):
         return True
     if max_windows is not None and len(windows) >= max_windows:
         return False

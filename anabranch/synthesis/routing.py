@@ -16,7 +16,7 @@ from anabranch.registry import Registry
 from anabranch.synthesis.budget import Prices, Spending
 from anabranch.types import RouteName
 
-BUILT_IN = ("auto", "stuff", "refine", "map_reduce")
+BUILT_IN = ("auto", "stuff", "refine", "map_reduce", "rows")
 
 # Routes that other packages add: steps of the graph, like those in `nodes/`, that write `draft`.
 SYNTHESIS_MODES: Registry[Callable[..., Any]] = Registry("synthesis mode", {})
@@ -65,14 +65,26 @@ def choose(
         return RouteChoice("installed", (f"synthesis: {synthesis} was asked for",))
     if not has_model:
         return RouteChoice("compose", ("no chat model is configured: the passages that match best are shown",))
-    if synthesis == "stuff":
-        return RouteChoice("create", ("synthesis: stuff was asked for: the best passages in one window",))
+    if synthesis in ("stuff", "rows"):
+        route: RouteName = "create" if synthesis == "stuff" else "rows"
+        said = "stuff was asked for: the best passages in one window" if route == "create" else "rows was asked for"
+        return RouteChoice(route, (f"synthesis: {said}",))
     if windows <= 1:
         return RouteChoice("create", ("all passages fit one window",))
     if synthesis in ("refine", "map_reduce"):
         name: RouteName = "refine" if synthesis == "refine" else "map_reduce"
         return RouteChoice(name, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
     return _choose_by_evidence(windows, sources, scores)
+
+
+def choose_whole(prices: Prices, left: Spending, *, rows: bool, has_model: bool) -> RouteChoice:
+    """Choose the route that reads every window of whole documents; with `lacking`, the budget does not cover it."""
+    windows = len(prices.windows)
+    if not has_model:
+        return RouteChoice("compose", ("no chat model is configured: an outline or counts are shown",))
+    name: RouteName = "rows" if rows else "map_reduce" if windows > 1 else "create"
+    reason = "every hit is listed" if rows else "whole documents are read"
+    return RouteChoice(name, (f"{windows} windows", reason), lacking=left.lacks(prices.cost(name, windows)))
 
 
 def _choose_by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteChoice:
@@ -115,6 +127,8 @@ def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool =
 
 
 def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]:
+    if wanted == "rows":
+        return ("rows",)
     if read == 1 or wanted == "create":
         return ("create",)
     other: RouteName = "map_reduce" if wanted == "refine" else "refine"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch import as_tools
 from anabranch.agent.nodes.settings import Context
 from anabranch.extracts import best_passages
 from anabranch.extracts import composition as composed
@@ -32,8 +36,6 @@ async def test_a_turn_without_a_model_never_blocks(river: str) -> None:
 
 
 async def test_opening_a_corpus_never_blocks(river: str, tmp_path: Any) -> None:
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(river, copy)
     with blockbuster_ctx():
@@ -43,6 +45,18 @@ async def test_opening_a_corpus_never_blocks(river: str, tmp_path: Any) -> None:
             .ainvoke({"question": "Who built the Halden weir?"}, context=Context(corpus=str(copy)))
         )
     assert "Ida Marrow" in state["answer"]
+
+
+async def test_the_tools_of_an_agent_never_block(river: str, tmp_path: Path) -> None:
+    shutil.copytree(river, tmp_path / "copy")
+    tools = {tool.name: tool for tool in as_tools(tmp_path / "copy")}
+    with blockbuster_ctx():
+        found = json.loads(await tools["search"].ainvoke({"query": "Who built the Halden weir?"}))["items"][0]
+        assert "Ida Marrow" in await tools["grep"].ainvoke({"pattern": "Ida * Marrow"})
+        whole = json.loads(await tools["read"].ainvoke({"document": found["document_id"]}))
+        assert found in whole["items"]
+        assert "weir.md" in await tools["list_documents"].ainvoke({})
+        assert "Ida Marrow" in await tools["ask"].ainvoke({"question": "Who built the Halden weir?"})
 
 
 @pytest.mark.loopback

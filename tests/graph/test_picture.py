@@ -29,6 +29,7 @@ EDGES = [
     "retrieval:__end__ ..> abstain",
     "retrieval:__end__ ..> pack",
     "retrieval:__end__ ..> review_sources",
+    "retrieval:__end__ ..> survey",
     "retrieval:__start__ ..> retrieval:condense",
     "retrieval:__start__ ..> retrieval:rewrite",
     "retrieval:condense -> retrieval:rewrite",
@@ -46,6 +47,9 @@ EDGES = [
     "retrieval:rewrite ..> retrieval:retrieve",
     "retrieval:rewrite ..> retrieval:review_queries",
     "review_sources -> pack",
+    "survey ..> abstain",
+    "survey ..> pack",
+    "survey ..> review_sources",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,11 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.config import set_config_context
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command
+from typing_extensions import TypedDict
 
+from anabranch import as_tools
 from anabranch.agent.graph.answer import answer, build
 from anabranch.agent.graph.dependencies import make_scope
 from anabranch.agent.graph.ingest import graph as ingest_graph
@@ -220,3 +224,54 @@ def test_the_operator_needs_no_name(river: str) -> None:
         assert FOUND in answer(QUESTION, corpus=river, access=("family",))["answer"]
     with pytest.raises(NotAuthenticatedError):
         answer(QUESTION, corpus=river)
+
+
+class Thoughts(TypedDict, total=False):
+    """The state of somebody's agent."""
+
+    found: dict[str, str]
+
+
+async def test_the_tools_of_an_agent_show_what_the_user_of_its_run_may_read() -> None:
+    tools = {tool.name: tool for tool in as_tools()}
+    calls: dict[str, dict[str, Any]] = {
+        "search": {"query": QUESTION}, "grep": {"pattern": FOUND}, "read": {"document": "Private letter"},
+        "ask": {"question": QUESTION}, "list_documents": {},
+    }  # fmt: skip
+
+    async def think(_: Thoughts) -> Thoughts:
+        return {"found": {name: str(await tools[name].ainvoke(arguments)) for name, arguments in calls.items()}}
+
+    def think_on(_: Thoughts) -> Thoughts:
+        return {"found": {name: str(tools[name].invoke(arguments)) for name, arguments in calls.items()}}
+
+    builder = StateGraph(Thoughts).add_node("think", RunnableLambda(think_on, think)).add_edge(START, "think")
+    agent = builder.compile()
+    for run in (agent.ainvoke, lambda *given: asyncio.to_thread(agent.invoke, *given)):
+        hers = (await run({}, config(person("family"))))["found"]
+        assert {name for name, text in hers.items() if "Private letter" in text or FOUND in text} == set(calls)
+        others = (await run({}, config(person("hr"))))["found"]
+        assert FOUND not in str(others)
+        assert "Private letter" not in str({name: text for name, text in others.items() if name != "read"})
+        assert "There is no document" in others["read"]
+        # A person who has not said who they are is shown nothing.
+        nobody = (await run({}, config(None)))["found"]
+        assert all("Halden" not in text for text in nobody.values())
+        assert len(set(nobody.values())) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"access": ("board",)}, "do not hold"), ({"corpus": "elsewhere"}, "fixed by the operator")],
+)
+def test_the_tools_take_no_other_tags_and_no_other_corpus_than_those_of_the_user(
+    settings: dict[str, Any], message: str
+) -> None:
+    tools = {tool.name: tool for tool in as_tools(**settings)}
+    with set_config_context(config(person("family"))) as context:
+        for name, arguments in (
+            ("list_documents", {}),
+            ("search", {"query": QUESTION}),
+            ("ask", {"question": QUESTION}),
+        ):
+            assert message in context.run(tools[name].invoke, arguments)

@@ -245,3 +245,11 @@ def test_both_bounds_hold_and_together_with_the_drops_nothing_is_lost(given_pass
 def test_a_limit_without_room_is_refused():
     with pytest.raises(SettingsError):
         tight([], 5, 0)
+
+
+def test_whole_documents_are_packed_as_they_come_with_their_repetitions():
+    texts = ["one two three", "one two three", "four", "five six seven eight", "nine"]
+    passages = [passage(f"p{n}", 1.0, text, start=100 * n, doc="d") for n, text in enumerate(texts)]
+    packed = pack(passages, budget=6, count=words, in_order=True)
+    assert layout(packed) == [["p0", "p1"], ["p2", "p3", "p4"]]
+    assert packed.dropped == ()

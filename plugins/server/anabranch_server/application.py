@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 import anabranch
 from anabranch.errors import (
     AnabranchError,
+    DocumentNotFoundError,
     LimitReachedError,
     NotAllowedError,
     NotAuthenticatedError,
@@ -35,6 +36,7 @@ from anabranch_server import (
     page_routes,
     run_routes,
     thread_routes,
+    tool_routes,
     upload_routes,
 )
 from anabranch_server.identity import load_authenticators, needs_identity
@@ -52,6 +54,7 @@ _STATUS: tuple[tuple[type[AnabranchError], int], ...] = (
     (NotAuthenticatedError, 401),
     (NotAllowedError, 403),
     (NotFoundError, 404),
+    (DocumentNotFoundError, 404),
     (LimitReachedError, 429),
     (UserError, 422),
     (AnabranchError, 503),
@@ -64,6 +67,7 @@ _ROUTES = (
     run_routes,
     upload_routes,
     document_routes,
+    tool_routes,
     feedback_routes,
     chat_completions,
     login_routes,

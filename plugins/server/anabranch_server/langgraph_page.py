@@ -14,7 +14,15 @@ from fastapi import Depends, FastAPI
 import anabranch
 from anabranch.errors import AnabranchError
 from anabranch.safety.operator import operator
-from anabranch_server import document_routes, feedback_routes, login_routes, mcp_routes, page_routes, upload_routes
+from anabranch_server import (
+    document_routes,
+    feedback_routes,
+    login_routes,
+    mcp_routes,
+    page_routes,
+    tool_routes,
+    upload_routes,
+)
 from anabranch_server.application import refusal
 from anabranch_server.database import open_database
 from anabranch_server.feedback import FeedbackBook
@@ -45,7 +53,7 @@ app = FastAPI(
     docs_url=None,
     redoc_url=None,
 )
-for each in (document_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
+for each in (document_routes, tool_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
     app.include_router(each.router)
 app.add_exception_handler(AnabranchError, refusal)
 app.add_middleware(PagePolicy)

@@ -7,9 +7,9 @@ from anabranch.errors import MissingExtraError
 
 
 def mcp(*, corpus: CorpusOption = None, model: ModelOption = None, base_url: BaseUrlOption = None) -> None:
-    """Serve the tools `ask`, `search` and `get_passage` over standard input and output, for an MCP client.
+    """Serve tools that list, search, scan and read the documents, or ask, over standard input and output.
 
-    The client starts this command, for example with these settings of Claude Desktop or Cursor:
+    They are for an MCP client. It starts this command, for example with these settings of Claude Desktop or Cursor:
 
     {"mcpServers": {"documents": {"command": "anabranch", "args": ["mcp", "--corpus", "/home/me/handbook.corpus"]}}}
     """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -93,12 +95,27 @@ async def _begin(call: Call) -> None:
     await services.limits.begin(caller)
 
 
+async def _report(services: Services, run_id: str, report: Callable[[Mapping[str, Any]], Awaitable[None]]) -> None:
+    async for event in services.events.read(run_id):
+        # The search's own steps come under the name of its subgraph.
+        if event is not None and event.name.startswith("custom"):
+            await report(json.loads(event.data))
+
+
 async def _answer(question: str, call: Call) -> Mapping[str, Any]:
-    """Answer through this server's queue of runs, so that its limits apply."""
+    """Answer through this server's queue of runs, so that its limits apply; send its steps as they begin."""
+    from anabranch_server.mcp_tools import StepProgress
+
     request, caller = _request_of(call)
     services: Services = request.app.state.services
-    run = await services.accept(caller, RunRequest(input={"question": question}), None)
-    await services.wait_for_run(run, request)
+    asked = RunRequest(input={"question": question}, stream_mode=("custom",), stream_subgraphs=True)
+    run, report = await services.accept(caller, asked, None), StepProgress(call)
+    reporting = asyncio.create_task(_report(services, run.run_id, report))
+    try:
+        await services.wait_for_run(run, request)
+        await reporting
+    finally:
+        reporting.cancel()
     outcome = await services.read_outcome(run)
     if "error" in outcome:
         raise OperationError(outcome["error"]["message"])

@@ -8,7 +8,7 @@ from typing import Any
 MOST_NAMED = 5
 LONGEST_NAME = 40
 
-_KINDS: Mapping[str, str] = {"string": "text", "integer": "whole number"}
+_KINDS: Mapping[str, str] = {"string": "text", "integer": "whole number", "object": "JSON object"}
 
 
 def argument_faults(
@@ -34,6 +34,8 @@ def argument_faults(
 
 
 def _describe(name: str, field: Mapping[str, Any], *, is_required: bool) -> str:
+    # What may be null has its kind inside.
+    field = next((each for each in field.get("anyOf", ()) if each.get("type") != "null"), field)
     kind = _KINDS.get(field.get("type", ""), field.get("type", "any value"))
     if "minimum" in field and "maximum" in field:
         kind += f" from {field['minimum']} to {field['maximum']}"

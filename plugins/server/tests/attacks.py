@@ -249,8 +249,12 @@ class Attacker:
     def rpc(self) -> dict[str, Any]:
         """Return a call of a tool, or a message, as MCP and A2A have them."""
         asked = {"question": self.question(), "query": self.question(), "passage_id": self.id("chunk_id")}
-        arguments = self.one(asked, {**asked, "context": self.context()}, {"passage_id": self.id("chunk_id")})
-        tool = self.one("ask", "search", "get_passage", "answer", "ingest")
+        read = {"document": self.id("doc_id"), "from": 1}
+        arguments = self.one(
+            asked, {**asked, "context": self.context()}, read, {"query": self.question(), "filters": self.filters()},
+            {"filters": self.filters()}, {"pattern": "canary", "document": self.id("doc_id")}, {"pattern": "* is *"},
+        )  # fmt: skip
+        tool = self.one("ask", "list_documents", "search", "grep", "read", "answer", "ingest")
         message = {"role": "user", "messageId": "m", "contextId": self.id("thread_id"), "taskId": self.id("run_id"),
                    "parts": [{"kind": "text", "text": self.question()}]}  # fmt: skip
         calls = (("tools/call", {"name": tool, "arguments": arguments}), ("tools/list", {}), ("resources/list", {}),
@@ -356,6 +360,12 @@ BODIES: Mapping[str, Callable[[Attacker], Any]] = {
     "POST /uploads": Attacker.upload,
     "POST /mcp": Attacker.rpc,
     "POST /a2a": Attacker.rpc,
+    "POST /tools/list_documents": lambda at: {"filters": at.filters()},
+    "POST /tools/search": lambda at: {"query": at.question(), "filters": at.one(None, at.filters()), "limit": 20},
+    "POST /tools/grep": lambda at: {
+        "pattern": at.one(at.question(), "canary", "* is *"), **at.one({}, {"document": at.id("doc_id")}),
+    },
+    "POST /tools/read": lambda at: {"document": at.id("doc_id", own=0.3), "from": at.one(1, 2, 0, HUGE)},
     "POST /login": lambda at: {
         "code": at.id("run_id"), "code_verifier": "x" * 43, "redirect_uri": at.one("http://127.0.0.1/", *PATHS),
     },

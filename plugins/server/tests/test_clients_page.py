@@ -52,7 +52,7 @@ def test_the_example_with_the_openai_client_prints_the_answer_and_its_quote(
     assert f"{best} The landlord pays for the service of the boiler.\n" in quoted
 
 
-async def test_the_command_of_the_configurations_gives_the_three_tools(home: Path) -> None:
+async def test_the_command_of_the_configurations_gives_the_tools(home: Path) -> None:
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
@@ -69,7 +69,13 @@ async def test_the_command_of_the_configurations_gives_the_three_tools(home: Pat
     )
     async with stdio_client(started) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
-        assert {tool.name for tool in (await session.list_tools()).tools} == {"ask", "search", "get_passage"}
+        assert {tool.name for tool in (await session.list_tools()).tools} == {
+            "list_documents",
+            "search",
+            "grep",
+            "read",
+            "ask",
+        }
         answered = await session.call_tool("ask", {"question": "Who has the spare key?"})
         assert "number 12" in answered.content[0].text
 

@@ -232,16 +232,25 @@ async def test_mcp_shows_each_their_own(server: str, mode: str) -> None:
 
     asked = {who: repr(await told(who, "ask", question=QUESTIONS[SALARY])) for who in ("alice", "eve")}
     assert {who: SALARY in text for who, text in asked.items()} == {"alice": True, "eve": False}
-    hers = (await told("alice", "search", query=QUESTIONS[SALARY], limit=20)).structured_content["passages"]
-    others = (await told("eve", "search", query=QUESTIONS[SALARY], limit=20)).structured_content["passages"]
-    (secret,) = [each["passage_id"] for each in hers if SALARY in each["text"]]
-    assert SALARY not in repr(others)
-    assert SALARY in repr(await told("alice", "get_passage", passage_id=secret))
-    refused = await told("eve", "get_passage", passage_id=secret)
-    assert refused.is_error
+    hers = (await told("alice", "search", query=QUESTIONS[SALARY], limit=20)).structured_content["items"]
+    (secret,) = [each["document_id"] for each in hers if SALARY in each["text"]]
+    words = " ".join(SALARY.split()[:3])
+    calls: dict[str, dict[str, Any]] = {
+        "list_documents": {},
+        "search": {"query": QUESTIONS[SALARY], "limit": 20},
+        "grep": {"pattern": words},
+        "read": {"document": secret},
+    }
+    for tool, arguments in calls.items():
+        assert secret in repr(await told("alice", tool, **arguments))
+        hidden = repr((await told("eve", tool, **arguments)).structured_content)
+        assert secret not in hidden
+        assert SALARY not in hidden
     # What is not theirs is answered as what does not exist.
-    absent = await told("eve", "get_passage", passage_id="0" * 16)
-    assert refused.content[0].text.replace(secret, "0" * 16) == absent.content[0].text
+    for tool, arguments in (("read", {}), ("grep", {"pattern": words})):
+        refused, absent = [await told("eve", tool, document=each, **arguments) for each in (secret, "0" * 16)]
+        assert refused.is_error
+        assert refused.content[0].text.replace(secret, "0" * 16) == absent.content[0].text
 
 
 async def test_only_some_may_ingest_and_only_under_their_own_tags(http: httpx.AsyncClient) -> None:

@@ -190,7 +190,7 @@ async def test_other_agents_get_the_words_and_what_the_graphs_are_for(filled: An
         # result; what is there is ours.
         asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         listed = await http.post("/mcp", json=asked, headers={"Accept": "application/json, text/event-stream"})
-        assert all(f'"name":"{name}"' in listed.text for name in ("ask", "search", "get_passage"))
+        assert all(f'"name":"{name}"' in listed.text for name in ("list_documents", "search", "grep", "read", "ask"))
         assert "ingest" not in listed.text
 
 

@@ -78,24 +78,44 @@ WAYS = pytest.mark.parametrize("way", [pytest.param("stdio", marks=pytest.mark.e
 async def test_an_assistant_asks_searches_and_reads_on(way: str, corpus: Path, url: str) -> None:
     async with over_http(url) if way == "http" else over_stdio(corpus) as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"ask", "search", "get_passage"}
+        assert set(tools) == {"list_documents", "search", "grep", "read", "ask"}
         assert all(
             tool.description and tool.output_schema and tool.annotations.read_only_hint for tool in tools.values()
         )
 
-        answered = (await called(session, "ask", question="Who built the Halden weir?")).structured_content
+        steps = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            steps.append((progress, total, message))
+
+        asked = {"question": "Who built the Halden weir?"}
+        answered = (await session.call_tool("ask", asked, progress_callback=note)).structured_content
+        assert [number for number, _, _ in steps] == list(range(1, len(steps) + 1))
+        assert {total for _, total, _ in steps} == {None}
+        # The search's own steps are among them.
+        assert {"begin", "retrieve", "grade", "cite", "finish"} <= {step for _, _, step in steps}
         assert "Ida Marrow" in answered["answer"]
         assert not answered["abstained"]
         assert "Ida Marrow" in answered["sources"][0]["quote"]
 
-        found = (await called(session, "search", query="abutment", limit=2)).structured_content["passages"]
-        assert 1 <= len(found) <= 2
-        around = (await called(session, "get_passage", passage_id=found[0]["passage_id"])).structured_content
-        assert len(around["text"]) >= len(found[0]["text"])
+        search = (await called(session, "search", query="abutment", limit=2)).structured_content
+        assert "data" in search["notice"]
+        found = search["items"]
+        assert len(found) == 2
+        following = await called(session, "search", query="abutment", limit=2, cursor=search["cursor"])
+        assert following.structured_content["items"][0] not in found
+        here = {"document": found[0]["document_id"], "from": found[0]["number"], "to": found[0]["number"]}
+        assert (await called(session, "read", **here)).structured_content["items"] == [found[0]]
+        source = answered["sources"][0]
+        scanned = (await called(session, "grep", pattern="Ida * Marrow")).structured_content["items"]
+        assert (source["document_id"], source["number"]) in {(each["document_id"], each["number"]) for each in scanned}
+        listed = (await called(session, "list_documents", filters={"source": "weir.md"})).structured_content["items"]
+        assert [each["document_id"] for each in listed] == [found[0]["document_id"]]
 
-        absent = await called(session, "get_passage", passage_id="nothing")
+        absent = await called(session, "read", document="nothing")
         assert absent.is_error
-        assert "Take an id from" in absent.content[0].text
+        assert "`list_documents` lists those" in absent.content[0].text
+        assert "nothing to look for" in (await called(session, "grep", pattern="*")).content[0].text
 
 
 @asynccontextmanager
@@ -129,7 +149,10 @@ WRONG = [
     ),
     ("search", {"query": "weir", "top_k": 3}, ["`top_k` is not an argument"]),
     ("search", {"query": "weir", "limit": 100}, ["`limit` has an invalid value", "from 1 to 20"]),
-    ("get_passage", {"passage_id": "x" * 101}, ["`passage_id` has an invalid value", "at most 100 characters"]),
+    ("search", {"query": "weir", "filters": "weir.md"}, ["`filters` has an invalid value", "`filters` (JSON object"]),
+    ("grep", {"pattern": "x" * 201}, ["`pattern` has an invalid value", "at most 200 characters"]),
+    ("read", {"document": "weir.md", "from": 0}, ["`from` has an invalid value", "`to` (whole number from 1 to"]),
+    ("read", {"document": "weir.md", "first": 1}, ["`first` is not an argument"]),
 ]
 
 
@@ -142,7 +165,7 @@ async def test_what_is_wrong_with_an_argument_is_said_in_a_few_words(url: str) -
             assert all(each in text for each in told)
             assert "pydantic" not in text
             assert "\n" not in text
-            assert len(text) < 250
+            assert len(text) < 300
 
 
 def test_other_sites_and_other_names_reach_no_tool(url: str) -> None:
@@ -153,7 +176,7 @@ def test_other_sites_and_other_names_reach_no_tool(url: str) -> None:
         for more in ({}, {"Origin": "https://evil.example"}, {"Host": "rebound.example"})
     ]
     assert [reply.status_code for reply in told] == [200, 403, 403]
-    assert "get_passage" in told[0].text
+    assert "list_documents" in told[0].text
     # Without sessions there is nothing to listen to and nothing to end.
     assert [httpx.request(each, f"{url}/mcp", timeout=60).status_code for each in ("GET", "DELETE")] == [405, 405]
 

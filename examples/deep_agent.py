@@ -1,0 +1,40 @@
+"""A deep agent that plans, takes notes in files, and retrieves with Anabranch: `pip install deepagents`.
+
+Deep agents have tools of their own for files, `grep` among them, so those for the documents begin with `documents_`.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage
+
+from anabranch import as_tools
+from examples.agent import INSTRUCTIONS, open_model, show_calls
+from examples.running import HOME, SIZES, corpus_of, start
+
+
+def run(question: str, corpus: str, model: BaseChatModel) -> list[AnyMessage]:
+    """Have a deep agent answer a question, and return its messages."""
+    from deepagents import create_deep_agent
+
+    agent = create_deep_agent(model, tools=as_tools(corpus, prefix="documents_"), system_prompt=INSTRUCTIONS)
+    messages: list[AnyMessage] = agent.invoke({"messages": [{"role": "user", "content": question}]})["messages"]
+    return messages
+
+
+def main(
+    document: Annotated[Path, typer.Argument(help="A document in any form that Anabranch reads.")],
+    question: Annotated[str, typer.Option(help="What to ask.")],
+    model: Annotated[str, typer.Option(help="Chat model that calls tools, provider:name.")],
+    base_url: Annotated[str | None, typer.Option(help="OpenAI-compatible server of the model.")] = None,
+    home: Annotated[Path, typer.Option(help="Folder for the corpus.")] = HOME,
+) -> None:
+    """Have a deep agent answer a question over one document."""
+    corpus = corpus_of(document, "agent", SIZES, home)
+    show_calls(run(question, corpus, open_model(model, base_url)))
+
+
+if __name__ == "__main__":
+    start(main)

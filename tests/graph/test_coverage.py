@@ -1,0 +1,353 @@
+"""Whole documents and whole corpora: all that is in scope is read, counted and said, or it is said why not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from anabranch.agent.nodes.settings import Context
+from anabranch.ingestion.pipeline import ingest
+from anabranch.store.passage_reader import Passages
+from anabranch.synthesis.coverage import CUT, FAILED, GONE, REVIEWED
+from tests.graph.inside import build, graph
+from tests.graph.replies import model, passages_in, step_of
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply, Script
+from tests.servers.openai_stub import OpenAIStub
+
+LOGS, ENTRIES = 6, 20
+LEAKS = [number for number in range(LOGS * ENTRIES) if number % 3 == 0]
+LEAK = re.compile(r"Incident (\d+) is a leak at pump \d+\.")
+SMALL: dict[str, Any] = {"window_tokens": 150, "strategy": "none"}
+QUESTION = "How many leaks were there?"
+
+
+def is_rows(request: Request) -> bool:
+    return "List every hit" in request.user
+
+
+def reader(request: Request) -> Reply:
+    """List the leaks that stand in the passages of the request, and read nothing else."""
+    found = [
+        f"leak {hit[1]} | [{number}] | {hit[0]}"
+        for number, text in passages_in(request).items()
+        for hit in LEAK.finditer(text)
+    ]
+    return Reply("\n".join(found) or "NONE")
+
+
+def script(otherwise: Script | None = None, *, rows: Script = reader) -> Script:
+    """Return a script that lists rows where they are asked for, and else does what a well-behaved model does."""
+    usual = otherwise or model()
+    return lambda request: rows(request) if is_rows(request) else usual(request)
+
+
+def write_logs(folder: Path) -> None:
+    folder.mkdir()
+    for log in range(LOGS):
+        entries = [
+            f"## Entry {n}\n\nIncident {n} is a {'leak' if n in LEAKS else 'spark'} at pump {n}. The crew repaired it."
+            for n in range(log * ENTRIES, (log + 1) * ENTRIES)
+        ]
+        (folder / f"log{log}.md").write_text(f"# Log {log}\n\n" + "\n\n".join(entries) + "\n")
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Six logs of twenty incidents, of which every third is a leak."""
+    folder = tmp_path_factory.mktemp("logs")
+    write_logs(folder / "documents")
+    ingest([folder / "documents"], folder / "corpus")
+    return str(folder / "corpus")
+
+
+async def ask(stub: OpenAIStub, corpus: str, question: str = QUESTION, **settings: Any) -> dict[str, Any]:
+    filters = settings.pop("filters", None)
+    context = Context(corpus=corpus, model="openai:stub", base_url=stub.base_url, model_retries=0, **settings)
+    state: dict[str, Any] = await graph.ainvoke({"question": question, "filters": filters}, context=context)
+    return state
+
+
+def rows_of(state: dict[str, Any]) -> set[str]:
+    return {citation["claim"] for citation in state["citations"]}
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("planned", [True, False])
+async def test_every_hit_is_listed_and_counted_by_the_program(logs: str, planned: bool) -> None:
+    """Planned by the model, or asked for by settings: the same rows."""
+    settings: dict[str, Any] = {**SMALL, "coverage": "corpus", "synthesis": "rows"}
+    if planned:
+        settings = {"window_tokens": 150}
+    with OpenAIStub(script(model(rewrite="pump leak\nREAD: rows"))) as stub:
+        state = await ask(stub, logs, **settings)
+    assert rows_of(state) == {f"leak {number}" for number in LEAKS}
+    assert state["answer"].startswith(f"Rows: {len(LEAKS)}. Places: {len(LEAKS)}. Documents: {LOGS}.")
+    assert f"Read {LOGS * ENTRIES} of {LOGS * ENTRIES} passages of {LOGS} documents." in state["answer"]
+    assert state["status"] == "answered"
+    assert len(state["windows"]) > 5
+    # Each row has a quote at its place.
+    assert all(f"Incident {c['claim'].split()[1]} is a leak" in c["quote"] for c in state["citations"])
+    assert state["degraded"] == []
+
+
+@pytest.mark.loopback
+async def test_without_coverage_the_best_passages_alone_are_read(logs: str) -> None:
+    with OpenAIStub(script()) as stub:
+        state = await ask(stub, logs, synthesis="rows", top_k=12, **SMALL)
+    assert 0 < len(rows_of(state)) <= 12
+    assert "passages of" not in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_a_setting_is_stronger_than_the_plan(logs: str) -> None:
+    """A model that is not asked how much to read may say it all the same."""
+    with OpenAIStub(script(model(rewrite="pump leak\nREAD: rows"))) as stub:
+        state = await ask(stub, logs, coverage="passages", top_k=6)
+    assert state["coverage"]["leaves"] == 0
+    assert len({leaf for passage in state["passages"] for leaf in passage["leaves"]}) == 6
+    assert "passages of" not in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_filters_narrow_what_is_read(logs: str) -> None:
+    with OpenAIStub(script()) as stub:
+        state = await ask(
+            stub, logs, coverage="corpus", synthesis="rows", filters={"source": {"in": ["log1.md", "log4.md"]}}, **SMALL
+        )
+    expected = [n for n in LEAKS if n // ENTRIES in (1, 4)]
+    assert rows_of(state) == {f"leak {number}" for number in expected}
+    assert f"Read {2 * ENTRIES} of {2 * ENTRIES} passages of 2 documents." in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_documents_that_the_caller_may_not_read_are_not_counted(tmp_path: Path) -> None:
+    write_logs(tmp_path / "documents")
+    (tmp_path / "documents" / "log0.md").rename(tmp_path / "secret.md")
+    ingest([tmp_path / "documents"], tmp_path / "corpus")
+    ingest([tmp_path / "secret.md"], tmp_path / "corpus", access=["board"])
+    seen = {}
+    for tags in ((), ("board",)):
+        with OpenAIStub(script()) as stub:
+            seen[tags] = await ask(
+                stub, str(tmp_path / "corpus"), coverage="corpus", synthesis="rows", access=tags, **SMALL
+            )
+    assert seen[()]["coverage"]["documents"] == LOGS - 1
+    assert seen[()]["coverage"]["leaves"] == (LOGS - 1) * ENTRIES
+    assert "secret" not in json.dumps(seen[()]["coverage"]) + seen[()]["answer"]
+    assert len(rows_of(seen["board",])) == len(LEAKS)
+
+
+@pytest.mark.loopback
+async def test_one_document_is_read_and_named(logs: str) -> None:
+    """The document of the best passages, where the filters leave several."""
+    with OpenAIStub(script()) as stub:
+        state = await ask(stub, logs, "Sum up log 3", coverage="document", **SMALL)
+        read = {int(n) for call in stub.calls for n in re.findall(r"Incident (\d+) ", call.request.user)}
+    assert read >= set(range(3 * ENTRIES, 4 * ENTRIES))
+    assert state["coverage"]["source"] == "log3.md"
+    assert state["answer"].endswith(f"Read {ENTRIES} of {ENTRIES} passages of log3.md.")
+    assert state["route"]["name"] == "map_reduce"
+    assert state["citations"]
+    assert {citation["source"] for citation in state["citations"]} == {"log3.md"}
+
+
+@pytest.mark.loopback
+async def test_a_summary_is_joined_also_for_a_model_that_sets_no_markers(logs: str) -> None:
+    with OpenAIStub(script()) as stub:
+        state = await ask(stub, logs, "Sum up", coverage="corpus", fan_in=8, **SMALL)
+        steps = [step_of(call.request) for call in stub.calls]
+    assert steps.count("create") == len(state["windows"])
+    assert steps.count("reduce") > 1
+    assert state["coverage"]["read"] == LOGS * ENTRIES
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("limits", [{"max_model_calls": 1}, {"max_model_calls": 5}, {"max_tokens": 3_000}])
+async def test_what_is_too_expensive_is_not_started(logs: str, limits: dict[str, int]) -> None:
+    events: list[dict[str, Any]] = []
+    with OpenAIStub(script()) as stub:
+        context = Context(
+            corpus=logs, model="openai:stub", base_url=stub.base_url, coverage="corpus", **SMALL, **limits
+        )
+        async for mode, event in graph.astream(
+            {"question": QUESTION}, context=context, stream_mode=["custom", "values"]
+        ):
+            if mode == "custom":
+                events.append(event)
+            else:
+                state = event
+        assert stub.calls == []
+    assert state["status"] == "not_found"
+    (name,) = limits
+    assert state["answer"].startswith("Nothing was read: reading all 120 passages takes up to")
+    assert f"{name} leaves" in state["answer"]
+    (estimate,) = [event for event in events if event["status"] == "estimate"]
+    assert estimate["calls"] == state["coverage"]["calls"] > 5
+    # The limit that the message names is enough.
+    needed = int(re.search(r"set it to (\d+)", state["answer"])[1])  # type: ignore[index]
+    with OpenAIStub(script()) as stub:
+        assert (await ask(stub, logs, coverage="corpus", **SMALL, **{name: needed}))["status"] == "answered"
+        assert len(stub.calls) <= state["coverage"]["calls"]
+
+
+@pytest.mark.loopback
+async def test_the_price_is_an_upper_bound_where_the_hits_have_room(logs: str) -> None:
+    with OpenAIStub(script()) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", **SMALL)
+    assert state["usage"]["calls"] == state["coverage"]["calls"]
+    assert state["usage"]["prompt_tokens"] + state["usage"]["output_tokens"] <= state["coverage"]["tokens"]
+
+
+@pytest.mark.loopback
+async def test_a_window_that_fails_is_counted_as_not_read(logs: str) -> None:
+    def broken(request: Request) -> Reply:
+        return Reply("no", status=500) if "Incident 7 " in request.user else reader(request)
+
+    with OpenAIStub(script(rows=broken)) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", **SMALL)
+    unread = state["coverage"]["unread"][FAILED]
+    assert 0 < unread < 20
+    assert state["coverage"]["read"] == LOGS * ENTRIES - unread
+    assert f"Not read: {unread} ({FAILED})." in state["answer"]
+    assert {item["step"].partition(":")[0] for item in state["degraded"]} == {"map"}
+
+
+@pytest.mark.loopback
+async def test_a_reply_that_had_no_room_is_asked_for_in_halves(logs: str) -> None:
+    """What a server cuts off is not lost: the rows of a window come in as many replies as they need."""
+
+    def narrow(request: Request) -> Reply:
+        whole = reader(request).text.splitlines()
+        cut = len(whole) > 2
+        text = "\n".join(whole[:2])
+        choice = {
+            "index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "length" if cut else "stop",
+        }  # fmt: skip
+        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": [choice]}
+        return Reply(raw=json.dumps(body).encode())
+
+    with OpenAIStub(script(rows=narrow)) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", window_tokens=400, strategy="none")
+        assert len(stub.calls) > len(state["windows"])
+    assert len(rows_of(state)) == len(LEAKS)
+    assert state["coverage"]["unread"] == {}
+    assert state["degraded"] == []
+    # Without calls to spare, it is said.
+    with OpenAIStub(script(rows=narrow)) as stub:
+        exact = {"max_model_calls": len(state["windows"]), "window_tokens": 400, "strategy": "none"}
+        short = await ask(stub, logs, coverage="corpus", synthesis="rows", **exact)
+    assert short["coverage"]["unread"][CUT] > 0
+    assert CUT in short["answer"]
+
+
+@pytest.mark.loopback
+async def test_a_corpus_may_change_while_it_is_read(tmp_path: Path) -> None:
+    """A document that is removed after the passages were listed is not read, and that is said."""
+    write_logs(tmp_path / "documents")
+    corpus = tmp_path / "corpus"
+    ingest([tmp_path / "documents"], corpus)
+    compiled = build().compile(checkpointer=InMemorySaver(), interrupt_after=["pack"])
+    config: Any = {"configurable": {"thread_id": "changing"}}
+    with OpenAIStub(script()) as stub:
+        context = Context(
+            corpus=str(corpus),
+            model="openai:stub",
+            base_url=stub.base_url,
+            coverage="corpus",
+            synthesis="rows",
+            **SMALL,
+        )
+        await compiled.ainvoke({"question": QUESTION}, config, context=context)
+        (tmp_path / "documents" / "log2.md").unlink()
+        ingest([tmp_path / "documents"], corpus)
+        state = await compiled.ainvoke(None, config, context=context)
+    assert rows_of(state) == {f"leak {number}" for number in LEAKS if number // ENTRIES != 2}
+    assert state["coverage"]["unread"] == {GONE: ENTRIES}
+    assert f"Not read: {ENTRIES} ({GONE})." in state["answer"]
+
+
+async def test_a_person_may_leave_out_passages_which_is_said(logs: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "reviewed"}}
+    context = Context(corpus=logs, coverage="corpus", review="sources")
+    paused = await compiled.ainvoke({"question": "leak"}, config, context=context)
+    kept = paused["passages"][0]
+    state = await compiled.ainvoke(Command(resume=[kept["id"]]), config, context=context)
+    assert state["coverage"]["read"] == len(kept["leaves"])
+    assert state["coverage"]["unread"] == {REVIEWED: LOGS * ENTRIES - len(kept["leaves"])}
+
+
+@pytest.mark.loopback
+async def test_no_hit_is_an_answer_that_says_how_much_was_read(logs: str) -> None:
+    with OpenAIStub(script(rows=lambda _: Reply("NONE"))) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", **SMALL)
+    assert state["status"] == "not_found"
+    assert state["answer"].endswith("Read 120 of 120 passages of 6 documents.")
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize(("strict", "status"), [(False, "not_confirmed"), (True, "not_found")])
+async def test_rows_with_made_up_words_are_kept_apart(logs: str, strict: bool, status: str) -> None:
+    with OpenAIStub(script(rows=lambda _: Reply("leak 999 | [1] | Incident 999 is a leak at pump 999."))) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", strict=strict, **SMALL)
+    assert (state["status"], state["citations"]) == (status, [])
+    assert [claim["text"] for claim in state["unconfirmed"]] == ([] if strict else ["leak 999"])
+
+
+async def test_without_a_model_a_document_has_its_outline(logs: str) -> None:
+    context = Context(corpus=logs, coverage="document")
+    state = await graph.ainvoke({"question": "log 5"}, context=context)
+    lines = re.findall(r"^- \*\*Entry (\d+)\*\*: Incident (\d+) is .*\. \[(\d+)\]$", state["answer"], re.MULTILINE)
+    assert [int(entry) for entry, _, _ in lines] == list(range(5 * ENTRIES, 6 * ENTRIES))
+    assert all(entry == incident for entry, incident, _ in lines)
+    assert state["answer"].endswith("Read 20 of 20 passages of log5.md.")
+    by_marker = {citation["marker"]: citation["quote"] for citation in state["citations"]}
+    assert all(f"Incident {incident} " in by_marker[int(marker)] for _, incident, marker in lines)
+
+
+async def test_without_a_model_words_are_counted_in_all_documents(logs: str) -> None:
+    state = await graph.ainvoke({"question": "the leaks"}, context=Context(corpus=logs, coverage="corpus"))
+    assert f"Passages: {len(LEAKS)}. Documents: {LOGS}." in state["answer"]
+    assert re.findall(r"^- (log\d\.md): (\d+) \[\d\]$", state["answer"], re.MULTILINE) == [
+        (f"log{log}.md", str(sum(n // ENTRIES == log for n in LEAKS))) for log in range(LOGS)
+    ]
+    some = await graph.ainvoke({"question": "leak volcano"}, context=Context(corpus=logs, coverage="corpus"))
+    assert "- leak: 40 [1]" in some["answer"]
+    none = await graph.ainvoke({"question": "volcano"}, context=Context(corpus=logs, coverage="corpus"))
+    assert none["status"] == "not_found"
+    assert "Read 120 of 120 passages of 6 documents." in none["answer"]
+
+
+@pytest.mark.parametrize("reach", ["document", "corpus"])
+async def test_a_filter_that_nothing_matches_is_said(logs: str, reach: Any) -> None:
+    given = {"question": "Sum it up", "filters": {"source": "nowhere.md"}}
+    state = await graph.ainvoke(given, context=Context(corpus=logs, coverage=reach))
+    assert (state["status"], state["citations"]) == ("not_found", [])
+    assert "no document that you may read matches" in state["answer"]
+
+
+async def test_a_store_that_lists_no_documents_answers_from_the_best_passages(
+    logs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(Passages, "outlines")
+    state = await graph.ainvoke({"question": "leak at pump 3"}, context=Context(corpus=logs, coverage="corpus"))
+    assert [item["step"] for item in state["degraded"]] == ["coverage"]
+    assert state["coverage"]["reach"] == "passages"
+    assert state["citations"]
+
+
+async def test_no_checkpoint_holds_the_words_that_are_read(logs: str) -> None:
+    saver = InMemorySaver()
+    compiled = build().compile(checkpointer=saver, interrupt_after=["pack"])
+    config: Any = {"configurable": {"thread_id": "words"}}
+    await compiled.ainvoke({"question": "leaks"}, config, context=Context(corpus=logs, coverage="corpus"))
+    kept = (await compiled.aget_state(config)).values
+    assert len(kept["passages"]) > 5
+    assert "Incident" not in json.dumps([kept["passages"], kept["windows"], kept["coverage"]])
