@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.parsing.query_list import MAX_QUERY
-from anabranch.parsing.query_plan import EXTENTS, MAX_STEPS, QueryPlan, parse_plan
+from anabranch.parsing.query_plan import MAX_STEPS, REACHES, QueryPlan, parse_plan
 from anabranch.types import FOUND
 
 QUESTION = "In which house number did the designer of the Ashby bridge live?"
@@ -94,7 +94,7 @@ def test_what_is_no_plan_is_none(reply: str) -> None:
 )
 def test_how_much_is_read(lines: str, reach: str) -> None:
     assert parsed(f"bridge\n{lines}").reach == reach
-    assert reach in EXTENTS
+    assert reach in REACHES
 
 
 def test_a_plan_has_few_and_short_steps() -> None:
@@ -112,7 +112,7 @@ def test_a_plan_has_few_and_short_steps() -> None:
 def test_no_reply_raises_or_breaks_a_bound(reply: str) -> None:
     plan = parsed(reply)
     assert len(plan.queries) <= 3
-    assert plan.reach in EXTENTS
+    assert plan.reach in REACHES
     assert len(plan.steps) != 1
     assert len(plan.steps) <= MAX_STEPS
     assert all(FOUND in step for step in plan.steps[1:])
