@@ -194,7 +194,7 @@ class Link(TypedDict):
     start: Count
     end: Count
     query: Text
-    hop: Count
+    hop: Annotated[int, Field(ge=1)]
 
 
 class Chain(TypedDict):

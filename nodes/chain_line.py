@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ async def cite_chain(state: State, turn: Turn, citations: Sequence[Citation]) ->
     chunks = await turn.chunks([link["chunk_id"] for link in chain["links"]])
     # A passage that was changed or hidden since no longer shows its value.
     links = [link for link in chain["links"] if link["chunk_id"] in chunks and _stands(link, chunks[link["chunk_id"]])]
+    links = _select_used(links, chunks, [citation["quote"] for citation in citations])
     places = await (await turn.corpus()).places(
         [(chunks[link["chunk_id"]].doc_id, link["start"]) for link in links], turn.scope
     )
@@ -46,6 +47,18 @@ async def cite_chain(state: State, turn: Turn, citations: Sequence[Citation]) ->
     steps = [", ".join(text for _, text in found) for _, found in groupby(shown, key=lambda each: each[0])]
     phrase = phrases_for(state["turn"]["question"], "english")["by_way_of"]
     return (f"{phrase}: {' → '.join(steps)}" if steps else ""), added
+
+
+def _select_used(links: Sequence[Link], chunks: Mapping[str, Chunk], quotes: Sequence[str]) -> list[Link]:
+    """Return the links that the quotes stand on: of two values of a round, the one that they or the next link name."""
+    used: list[Link] = []
+    named = list(quotes)
+    for _, found in groupby(reversed(links), key=lambda link: link["hop"]):
+        group = list(found)
+        chosen = [link for link in group if any(link["value"] in text for text in named)] or group
+        named = [chunks[link["chunk_id"]].text for link in chosen]
+        used += chosen
+    return used[::-1]
 
 
 def _stands(link: Link, chunk: Chunk) -> bool:

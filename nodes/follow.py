@@ -10,7 +10,7 @@ from anabranch.agent.prompts import FOLLOW
 from anabranch.errors import ModelError
 from anabranch.extracts.nearest_passages import select_leaves, take_fitting
 from anabranch.parsing.query_list import MAX_QUERY, parse_queries
-from anabranch.retrieval.query_chain import FOLLOWED, count_hops, list_asked
+from anabranch.retrieval.query_chain import FOLLOWED, count_hops, is_open, list_asked
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.types import FOUND, Chain, Chunk, Link, Query
 
@@ -27,6 +27,9 @@ async def follow(state: RetrievalState, turn: Turn) -> Update:
     """Add up to two queries to the chain, or end it; what was found before is kept either way."""
     chain, hop = state["chain"], count_hops(state["chain"]) + 1
     chat = await turn.chat()
+    # An edited thread may come here with a plan that has no further step.
+    if not is_open(chain, turn.settings.hops):
+        return {"chain": _end(chain, "the plan has no further step")}
     if chat is None or not turn.budget.allows(tokens=turn.settings.window_tokens):
         return {"chain": _end(chain, "no model call was left for it")}
     leaves = await _read_leaves(state, turn)
@@ -60,7 +63,9 @@ async def _ask(chat: Chat, leaves: list[Chunk], asked: list[str]) -> list[FoundV
     passages = wrap([(number, "", leaf.text) for number, leaf in enumerate(leaves, start=1)], new_nonce())
     reply = await chat.ask(FOLLOW, f"{passages}\n\nQuestion: {' / '.join(asked)}", max_tokens=80)
     found: dict[str, FoundValue] = {}
-    for line in parse_queries(reply, limit=2 * MAX_VALUES, original=""):
+    # A reply such as "12." is the number of an item for the reader of queries.
+    lines = parse_queries(reply, limit=2 * MAX_VALUES, original="") or [reply[:MAX_QUERY]]
+    for line in lines:
         value = find_value(line, leaves)
         # A value that the question has is no news, and would be searched for a second time.
         if value is not None and not any(value.text in each for each in asked):

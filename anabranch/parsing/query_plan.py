@@ -17,7 +17,11 @@ MAX_STEPS = 6
 
 REACHES: tuple[CoverageReach, ...] = get_args(CoverageReach)
 
-_LINE = re.compile(r"^[ \t]*[-*#>]*[ \t]*\**(FIRST|THEN|READ)\**[ \t]*:\**[ \t]*([^\n]*)$", re.MULTILINE)
+# Each run has a bound or gives nothing back, or a line of blanks would take quadratic time.
+_LINE = re.compile(
+    r"^[ \t]{0,20}+[-*#>]{0,6}+[ \t]{0,20}+\*{0,3}+(FIRST|THEN|READ)\*{0,3}+[ \t]{0,20}+:\*{0,3}+([^\n]*+)$",
+    re.MULTILINE,
+)
 _PLACE = re.compile(r"\{[^{}\n]{0,20}\}|<found>|_{3,20}", re.IGNORECASE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from anabranch.safety.key_redaction import redacted
 from anabranch.safety.link_removal import strip_links
@@ -16,10 +17,16 @@ MAX_VALUE = 60
 
 _MAX_WORDS = 6
 _MAX_UNCASED = 20
-# Up to three words may be all of a line, such as a name in a table.
+_MAX_PLACES = 20
 _FEW_WORDS = 3
+_STOPS = (".", "!", "?", "。", "！", "？")
 _LONG = 5
-_DOMAIN = re.compile(r"[^\W\d_]\.[^\W_]{2}")
+# A host name (IDNA has four kinds of dots), a scheme or port, IPv4, IPv6, an absolute path, and the signs of code.
+_ADDRESS = re.compile(
+    r"[^\W\d_][.。．｡][^\W_]{2}|[^\W\d_]:\S|(?<!\d)(?:\d{1,3}\.){3}\d{1,3}(?!\d)|::|(?:[\da-f]{1,4}:){4}|^/|[\\@＠<>{}|=`;；]",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"[^\W_]+")
 _END = " \t.,;:!?。、，；：！？\"'“”‘’"
 
 
@@ -46,10 +53,11 @@ def find_value(text: str, chunks: Iterable[Chunk]) -> FoundValue | None:
         return None
     # Escaped words joined by white space: linear in the length of the passage.
     verbatim = r"\s+".join(map(re.escape, words))
-    pattern = re.compile(rf"(?<!\w){verbatim}(?!\w)" if _is_cased(value) else verbatim)
+    # A number is whole, too: no "250" in "1,250.5".
+    pattern = re.compile(rf"(?<!\w)(?<!\d[.,]){verbatim}(?!\w)(?![.,]\d)" if _has_bounds(value) else verbatim)
     for chunk in chunks:
-        for match in pattern.finditer(chunk.text):
-            if len(words) <= _FEW_WORDS or not _is_sentence(chunk.text, match.start(), match.end()):
+        for match in islice(pattern.finditer(chunk.text), _MAX_PLACES):
+            if not _is_sentence(chunk.text, match.start(), match.end()):
                 start = chunk.start + match.start()
                 return FoundValue(value, chunk.chunk_id, start, start + len(match[0]))
     return None
@@ -58,28 +66,43 @@ def find_value(text: str, chunks: Iterable[Chunk]) -> FoundValue | None:
 def looks_like_value(text: str) -> bool:
     """Tell whether a text has the shape of a name, a number, a code or a date, and of no address and no key.
 
-    Words in lower case are short, as in "Bank of America"; beside a digit, one may be long, as in "3 de septiembre".
+    Words in lower case are short and few, as in "Bank of America"; beside a digit, one may be long, as in "3 de
+    septiembre". Hyphens join words. Of a script without capitals there are few letters.
     """
-    if not 1 < len(text) <= MAX_VALUE or not text.isprintable() or _DOMAIN.search(text):
+    # Of single letters and signs, only a digit is a value.
+    if not (text.isdecimal() or len(text) > 1) or len(text) > MAX_VALUE or not text.isprintable():
         return False
-    if strip_links(text) != text or redacted(text) != text or "@" in text:
+    if _ADDRESS.search(text):
         return False
-    words = text.split()
-    long = sum(len(word) >= _LONG and word.islower() for word in words)
-    if any(map(str.isdigit, text)):
-        return len(words) <= _MAX_WORDS and long <= 1
-    if not _is_cased(text):
-        return len(text) <= _MAX_UNCASED and any(map(str.isalpha, text))
-    return len(words) <= _MAX_WORDS and long == 0 and any(map(str.isupper, text))
+    if strip_links(text) != text or redacted(text) != text or len(spans(text)) > 1:
+        return False
+    words, has_digit = text.split(), any(map(str.isdigit, text))
+    if len(words) > _MAX_WORDS or sum(_is_uncased(letter) for letter in text) > _MAX_UNCASED:
+        return False
+    parts = _PART.findall(text)
+    lower = [part for part in parts if part.isalpha() and part.islower()]
+    if sum(len(part) >= _LONG for part in lower) > has_digit or len(lower) > len(parts) - len(lower) + 1:
+        return False
+    return has_digit or any(map(str.isupper, text)) or any(map(_is_uncased, text))
 
 
-def _is_cased(text: str) -> bool:
-    return text.lower() != text.upper()
+def _is_uncased(letter: str) -> bool:
+    return letter.isalpha() and letter.lower() == letter.upper()
+
+
+def _has_bounds(text: str) -> bool:
+    """Tell whether a text begins and ends as words do: scripts without capitals may not part their words."""
+    return not any(map(_is_uncased, text))
 
 
 def _is_sentence(text: str, start: int, end: int) -> bool:
-    """Tell whether characters [start, end) are all of a sentence: a value is a part of one."""
+    """Tell whether characters [start, end) are all of a sentence: a value is a part of one.
+
+    Up to three words without a stop may be all of a line, such as a name in a table.
+    """
     # Only a stretch around the value is split, because a passage may be long.
     low = max(start - 200, 0)
     around = text[low : end + 200]
-    return any(around[a:b].strip(_END) == text[start:end].strip(_END) for a, b in spans(around) if a <= start - low < b)
+    whole = next((around[a:b].strip() for a, b in spans(around) if a <= start - low < b), "")
+    is_long = len(text[start:end].split()) > _FEW_WORDS or whole.endswith(_STOPS)
+    return is_long and whole.strip(_END) == text[start:end].strip(_END)

@@ -19,6 +19,7 @@ MARKERS = {
     "retrieve": "choose which of the numbered texts help",
     "rerank": "judge how well passages help",
     "grade": "judge whether passages hold enough",
+    "follow": "find a name, a number, a code or a date in passages",
     "judge": "check one statement against passages",
 }
 """What the system message of a step says."""
@@ -79,6 +80,7 @@ def model(**changes: Script | Reply | str) -> Script:
         "rewrite": Reply("builder of the weir\nengineer Halden\nconstruction of the dam", delay=DELAY),
         "retrieve": judged,
         "rerank": judged,
+        "follow": Reply("None", delay=DELAY),
         "grade": Reply('{"sufficient": true, "missing": ""}', delay=DELAY),
         "create": changes.pop("map", written),
         "refine": written,

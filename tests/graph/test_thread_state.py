@@ -14,6 +14,9 @@ from langgraph.types import Command
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.ingestion.pipeline import ingest
+from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
+from anabranch.types import NO_CHAIN
 from tests.graph.inside import build
 from tests.graph.replies import model, written
 from tests.servers.calls import Request
@@ -98,6 +101,7 @@ def turn(**changed: Any) -> dict[str, Any]:
     return {**whole, "standalone_question": "x", **changed}
 
 
+LINK = {"asked": "Who?", "value": "Ida", "chunk_id": "x", "start": 0, "end": 3, "query": "Where?", "hop": 1}
 BROKEN: list[dict[str, Any]] = [
     {"queries": [{"text": "x", "weight": 1.0, "kind": "asked"}] * 10_000},
     {"queries": [{"text": 7, "weight": "much", "kind": None}]},
@@ -112,10 +116,17 @@ BROKEN: list[dict[str, Any]] = [
     {"turn": turn(settings=[])},
     {"turn": {}},
     {"external_passages": {"x": {"chunk_id": "x"}}},
+    {"chain": []},
+    {"chain": {**NO_CHAIN, "steps": ["Who is {found}?"] * 11}},
+    {"chain": {**NO_CHAIN, "links": [LINK] * 51}},
+    {"chain": {**NO_CHAIN, "links": [{**LINK, "hop": 0}]}},
+    {"chain": {**NO_CHAIN, "links": [{**LINK, "value": "x" * 201}]}},
+    {"chain": {**NO_CHAIN, "leaves": ["x"] * 1_001}},
+    {"chain": {**NO_CHAIN, "before": [{"id": "x"}]}},
 ]
 
 
-FOUND = ("candidates", "passages", "evidence")
+FOUND = ("candidates", "passages", "evidence", "chain")
 """What the search writes anew, whatever was there before it."""
 
 EDITS = [
@@ -244,3 +255,33 @@ async def test_long_messages_of_before_are_no_reason_to_refuse_a_question(river:
     messages = [("human", "The mill. " * 2_400), ("ai", "Yes."), ("human", "Who built the Halden weir?")]
     state = await build().compile().ainvoke({"messages": messages}, context=Context(corpus=river))  # type: ignore[arg-type]
     assert "Ida Marrow" in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_a_chain_that_was_written_into_a_thread_opens_no_passage_of_others(locked_away: str) -> None:
+    """Its link names a passage of the board's; the caller is shown no word of it, and no further search is made."""
+    question = "Who built the Halden weir of oak?"
+    opened = await open_corpus(locked_away)
+    names = await opened.search("bm25", ["CANARYBUYER"], 5, Scope(access=("board",)))
+    secret = names[0]["ids"][0]
+    with OpenAIStub(model()) as stub:
+        context = Context(corpus=locked_away, model="openai:stub", base_url=stub.base_url, strategy="none")
+        for before in ("pack", "cite"):
+            compiled = build().compile(checkpointer=InMemorySaver(), interrupt_before=[before])
+            await compiled.ainvoke({"question": question}, CONFIG, context=context)
+            values = (await compiled.aget_state(CONFIG)).values
+            leaves = [leaf for passage in values["passages"] for leaf in passage["leaves"]]
+            link = {**LINK, "chunk_id": secret, "value": "CANARYBUYER", "start": 32, "end": 43}
+            forged = {**NO_CHAIN, "steps": ["Who?", "Where is {found}?"], "links": [link], "leaves": [*leaves, secret]}
+            await compiled.aupdate_state(
+                CONFIG, {"chain": forged}, as_node={"pack": "retrieval", "cite": "create"}[before]
+            )
+            calls = len(stub.calls)
+            state = await compiled.ainvoke(None, CONFIG, context=context)
+            while (await compiled.aget_state(CONFIG)).next:
+                state = await compiled.ainvoke(None, CONFIG, context=context)
+            assert state["answer"]
+            assert "million dollars" not in str(state)
+            assert "CANARYBUYER" not in state["answer"] + json.dumps(state["citations"])
+            assert "CANARYBUYER" not in "".join(call.request.user for call in stub.calls)
+            assert len(stub.calls) - calls <= 1

@@ -39,9 +39,11 @@ from anabranch.parsing.answer_reply import read_answer
 from anabranch.parsing.answer_stream import AnswerStream
 from anabranch.parsing.evidence_verdict import parse_verdict
 from anabranch.parsing.query_list import parse_queries
+from anabranch.parsing.query_plan import parse_plan
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.parsing.refusal import is_refusal
 from anabranch.readers.document import Chunk
+from anabranch.retrieval.found_value import find_value
 from anabranch.safety import key_redaction, link_removal, prompt_envelope, prompt_leak, prompt_template
 from anabranch.store.protocol import Place, Scope
 from anabranch.text import (
@@ -211,6 +213,7 @@ TRIED: dict[str, Callable[[str], object]] = {
     "json_repair.find_object": json_repair.find_object,
     "numbered_lines.read_quotes": numbered_lines.read_quotes,
     "query_list.parse_queries": lambda text: parse_queries(text, limit=3, original=text),
+    "query_plan.parse_plan": lambda text: parse_plan(text, limit=3, original=text),
     "reasoning_blocks.drop_thinking": drop_thinking,
     "reasoning_blocks.ThinkingFilter": lambda text: _fed(ThinkingFilter(), text),
     "refusal.is_refusal": is_refusal,
@@ -223,6 +226,9 @@ TRIED: dict[str, Callable[[str], object]] = {
     "revision.read_revision": lambda text: revision.read_revision(text, text),
     "revision.append_text": lambda text: revision.append_text(text, text),
     "yes_or_no.yes_probability": yes_or_no.yes_probability,
+    "found_value.find_value": lambda text: [
+        find_value(each, [_leaf(text)]) for each in (text[:60], text, *text.split()[:5])
+    ],
 }
 
 # They take no text but the words of a claim and of a span, which `Alignment` bounds; `attribute` calls them all.
@@ -248,7 +254,8 @@ RULES = {
 NO_TEXT = {
     "check_pool.check", "check_pool.read_meanwhile", "citation_record.piece_of", "claim_windows.make_rows",
     "composition.list_excerpts", "composition.list_records", "key_redaction.keys_of", "nearest_passages.select_leaves",
-    "language_tables.tables_of", "plural.counted", "prompt_envelope.new_nonce", "refusal.source_words",
+    "nearest_passages.take_fitting", "language_tables.tables_of", "plural.counted", "prompt_envelope.new_nonce",
+    "refusal.source_words",
     "relevance_scores.on_ten", "relevance_scores.value_in", "scripts.script_of", "stemmer.checked_language",
     "stemmer.languages",
 }  # fmt: skip
