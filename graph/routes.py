@@ -21,7 +21,7 @@ from anabranch.agent.nodes.state import InputState, RetrievalState, State
 from anabranch.errors import ThreadStateError
 from anabranch.retrieval import READER
 from anabranch.retrieval.fusion.missing_scores import queries_for
-from anabranch.retrieval.query_chain import count_hops, current_queries, is_open
+from anabranch.retrieval.query_chain import count_hops, current_queries, is_open, is_under_way
 from anabranch.synthesis.budget import Budget
 from anabranch.synthesis.coverage import is_whole, make_coverage, wants_whole
 from anabranch.synthesis.routing import EARLY_STOP
@@ -53,8 +53,7 @@ def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
 
 def fan_out(state: RetrievalState, settings: Context) -> list[Send]:
     """Send every query of this round to each retriever that it is for: one branch per retriever."""
-    is_further = count_hops(state.get("chain")) > 0
-    retrievers = _hop_retrievers(settings) if is_further else settings.retrievers
+    retrievers = _hop_retrievers(settings) if is_under_way(state.get("chain")) else settings.retrievers
     return [Send("retrieve", _task(state, settings, retriever)) for retriever in retrievers]
 
 

@@ -12,7 +12,7 @@ from anabranch.citations.deep_links import link_to
 from anabranch.store.file_identity import is_url
 from anabranch.text.phrases import phrases_for
 from anabranch.text.sentences import spans
-from anabranch.types import Chunk, Citation, Link
+from anabranch.types import NO_CHAIN, Chunk, Citation, Link
 
 if TYPE_CHECKING:
     from anabranch.store.protocol import Place
@@ -23,14 +23,17 @@ async def cite_chain(state: State, turn: Turn, citations: Sequence[Citation]) ->
 
     An answer that cites nothing of what the further rounds found does not stand on the chain.
     """
-    chain = state["chain"]
+    chain = state.get("chain") or NO_CHAIN
     brought = set(chain["leaves"])
     of_chain = {passage["id"] for passage in state["passages"] if brought.issuperset(passage["leaves"])} | brought
     if not chain["links"] or not any(citation["chunk_id"] in of_chain for citation in citations):
         return "", []
-    chunks = await turn.chunks([link["chunk_id"] for link in chain["links"]])
+    # A person may have left out the passage of a value.
+    kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
+    found = [link for link in chain["links"] if link["chunk_id"] in kept]
+    chunks = await turn.chunks([link["chunk_id"] for link in found])
     # A passage that was changed or hidden since no longer shows its value.
-    links = [link for link in chain["links"] if link["chunk_id"] in chunks and _stands(link, chunks[link["chunk_id"]])]
+    links = [link for link in found if link["chunk_id"] in chunks and _stands(link, chunks[link["chunk_id"]])]
     links = _select_used(links, chunks, [citation["quote"] for citation in citations])
     places = await (await turn.corpus()).places(
         [(chunks[link["chunk_id"]].doc_id, link["start"]) for link in links], turn.scope

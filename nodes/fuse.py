@@ -16,7 +16,7 @@ from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion import promote_best
 from anabranch.retrieval.fusion.missing_scores import complete_lists
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
-from anabranch.retrieval.query_chain import count_hops, current_queries
+from anabranch.retrieval.query_chain import current_queries, is_under_way
 from anabranch.retrieval.question_words import ALONE, FORM, SPELLING, TOGETHER, has_subject
 from anabranch.text.language import language_of
 from anabranch.types import NO_EVIDENCE, Candidate, Query, RankedList, Retrieved
@@ -36,12 +36,11 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
     """Fuse within each query across retrievers, then across queries; keep ids, scores and ranks.
 
     Raises:
-        OperationError: Every retriever failed.
+        OperationError: Every retriever failed, and nothing was found before.
     """
-    settings = turn.settings
-    chain, good = state.get("chain"), _drop_failed(turn, state["ranked_lists"])
-    queries = current_queries(state["queries"], chain)
-    is_first = not count_hops(chain)
+    settings, chain = turn.settings, state.get("chain")
+    queries, is_first = current_queries(state["queries"], chain), not is_under_way(chain)
+    good = _drop_failed(turn, state["ranked_lists"], needs_one=is_first)
     if is_first:
         queries, good = await _drop_former(turn, queries, good)
     records, found = good, list[QuestionEvidence]()
@@ -50,7 +49,7 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
             records, found = await complete_lists(await turn.corpus(), turn.scope, queries, good)
         except OperationError as error:
             turn.degraded("fuse", error.message)
-    fused = _fuse(settings, queries, records, found)
+    fused = _fuse(settings, queries, records, found) if records else RankedList(ids=[], scores=[])
     # No more than the next steps use, because every checkpoint holds them.
     keep = max(settings.rerank_depth if settings.rerank != "none" else 0, settings.top_k)
     best = _best_ranks(good)
@@ -81,11 +80,11 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
     return {**update, "queries": queries}
 
 
-def _drop_failed(turn: Turn, retrieved: list[Retrieved]) -> list[Retrieved]:
+def _drop_failed(turn: Turn, retrieved: list[Retrieved], *, needs_one: bool) -> list[Retrieved]:
     """Return the records of the retrievers that worked, and report those that failed."""
     failures = [(f"retrieve:{each['retriever']}", each["error"]) for each in retrieved if each["error"] is not None]
     good = [record for record in retrieved if record["error"] is None]
-    if not good:
+    if needs_one and not good:
         reasons = "; ".join(f"{step}: {reason}" for step, reason in failures) or "no retriever ran"
         msg = f"Every retriever failed: {reasons}."
         raise OperationError(msg, hint="Run `anabranch doctor`.")

@@ -8,7 +8,7 @@ from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.retrieval.auto_merging import Merged, room_left
 from anabranch.retrieval.auto_merging import merge as merge_chunks
-from anabranch.retrieval.query_chain import MAX_LEAVES, join_rounds
+from anabranch.retrieval.query_chain import MAX_LEAVES, is_under_way, join_rounds
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
 from anabranch.types import Candidate, Chain, Chunk, Passage
 
@@ -28,9 +28,9 @@ async def merge(state: RetrievalState, turn: Turn) -> Update:
 
 
 def _join(state: RetrievalState) -> tuple[list[Candidate], Update]:
-    """Return the candidates of all rounds of a chain, and the update of the state if there are several."""
+    """Return the candidates of all rounds of a chain, and the update of the state after a further one."""
     chain = state.get("chain")
-    if not chain or not chain["links"]:
+    if not is_under_way(chain):
         return state["candidates"], {}
     candidates, new = join_rounds(chain["before"], state["candidates"])
     ended = chain["ended"] if new else "the last round found nothing new"

@@ -16,7 +16,7 @@ from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import BUILT_IN, RouteChoice, afford, choose, choose_whole
 from anabranch.synthesis.token_bound import bound_tokens
-from anabranch.types import Coverage, Excerpt
+from anabranch.types import NO_CHAIN, Coverage, Excerpt
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
@@ -90,7 +90,7 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
 
 def _room_of_chain(state: State, chunks: Mapping[str, Chunk]) -> int:
     """Return the tokens of the best leaves of a chain's further rounds: they take no room from the first search."""
-    leaves = set(state["chain"]["leaves"])
+    leaves = set((state.get("chain") or NO_CHAIN)["leaves"])
     brought = [passage["id"] for passage in state["passages"] if leaves.issuperset(passage["leaves"])]
     return sum(chunks[chunk_id].tokens for chunk_id in brought if chunk_id in chunks)
 

@@ -9,7 +9,7 @@ from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError
 from anabranch.retrieval.fusion.score_normalization import min_max
-from anabranch.retrieval.query_chain import count_hops, current_queries
+from anabranch.retrieval.query_chain import current_queries, is_under_way
 from anabranch.types import Candidate, Chunk, RankedList
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ async def rerank(state: RetrievalState, turn: Turn) -> Update:
 
 
 def _find_question(state: RetrievalState) -> str:
-    """Return what passages are judged for: in a later round of a chain, that round's first query."""
+    """Return what passages are judged for: in a further round of a chain, the query of each value."""
     chain = state.get("chain")
-    if not count_hops(chain):
+    if not is_under_way(chain):
         return state["turn"]["standalone_question"]
-    return current_queries(state["queries"], chain)[0]["text"]
+    return " / ".join(query["text"] for query in current_queries(state["queries"], chain))
 
 
 async def _keep_best(

@@ -7,6 +7,7 @@ IRCoT (arXiv 2212.10509), with the separation of plan and data of CaMeL (arXiv 2
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from anabranch.types import FOUND, Candidate, Chain, Query
 
@@ -18,12 +19,18 @@ MAX_LEAVES = 8
 
 
 def current_queries(queries: Sequence[Query], chain: Chain | None) -> list[Query]:
-    """Return the queries of this round: in a chain, those made of the last values."""
-    if not chain or not chain["links"]:
+    """Return the queries of this round: in a further round of a chain, those made of the last values."""
+    if not is_under_way(chain):
         return list(queries)
-    hop = chain["links"][-1]["hop"]
+    hop = count_hops(chain)
     texts = {link["query"] for link in chain["links"] if link["hop"] == hop}
-    return [query for query in queries if query["kind"] == FOLLOWED and query["text"] in texts]
+    # An edited thread may have others, which are searched for then.
+    return [query for query in queries if query["kind"] == FOLLOWED and query["text"] in texts] or list(queries)
+
+
+def is_under_way(chain: Chain | None) -> TypeGuard[Chain]:
+    """Tell whether a further round has begun whose candidates are not among the others yet."""
+    return chain is not None and bool(chain["before"] and chain["links"])
 
 
 def count_hops(chain: Chain | None) -> int:

@@ -107,6 +107,14 @@ def test_a_round_has_the_queries_of_its_values_alone() -> None:
     older, newer = (Query(text=link(name, 1)["query"], weight=1.0, kind=FOLLOWED) for name in ("Mira", "Edda"))
     assert current_queries([asked], None) == [asked]
     assert current_queries([asked], chain()) == [asked]
-    assert current_queries([asked, older, newer], chain(link("Mira", 1), link("Edda", 1))) == [older, newer]
+    before = [candidate("c1", 1.0)]
+    both = chain(link("Mira", 1), link("Edda", 1), before=before)
+    assert current_queries([asked, older, newer], both) == [older, newer]
     last = Query(text=link("Bonn", 2)["query"], weight=1.0, kind=FOLLOWED)
-    assert current_queries([asked, older, last], chain(link("Mira", 1), link("Bonn", 2))) == [last]
+    assert current_queries([asked, older, last], chain(link("Mira", 1), link("Bonn", 2), before=before)) == [last]
+
+
+def test_a_round_that_has_ended_or_was_edited_has_all_queries() -> None:
+    asked = Query(text="Where?", weight=1.0, kind="asked")
+    assert current_queries([asked], chain(link("Mira", 1))) == [asked]
+    assert current_queries([asked], chain(link("Mira", 1), before=[candidate("c1", 1.0)])) == [asked]
