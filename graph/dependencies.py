@@ -168,6 +168,9 @@ async def begins_quick(settings: Context, chat: Chat | None) -> bool:
     """Tell whether effort is 'quick' if nobody chose one: `auto` found a model, and the machine has no GPU."""
     if chat is None or settings.model != AUTO or settings.effort is not None:
         return False
+    # Who asks for all to be read has chosen more than one call.
+    if settings.coverage in ("document", "corpus"):
+        return False
     from anabranch.models.graphics_processor import may_have_processor
 
     return not await asyncio.to_thread(may_have_processor)

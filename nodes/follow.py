@@ -58,7 +58,7 @@ async def _read_leaves(state: RetrievalState, turn: Turn) -> list[Chunk]:
 
 
 async def _ask(chat: Chat, leaves: list[Chunk], asked: list[str]) -> list[FoundValue]:
-    from anabranch.retrieval.found_value import find_value
+    from anabranch.retrieval.found_value import find_value, names_value
 
     passages = wrap([(number, "", leaf.text) for number, leaf in enumerate(leaves, start=1)], new_nonce())
     reply = await chat.ask(FOLLOW, f"{passages}\n\nQuestion: {' / '.join(asked)}", max_tokens=80)
@@ -68,7 +68,7 @@ async def _ask(chat: Chat, leaves: list[Chunk], asked: list[str]) -> list[FoundV
     for line in lines:
         value = find_value(line, leaves)
         # A value that the question has is no news, and would be searched for a second time.
-        if value is not None and not any(value.text in each for each in asked):
+        if value is not None and not any(names_value(each, value.text) for each in asked):
             found.setdefault(value.text, value)
     return list(found.values())[:MAX_VALUES]
 

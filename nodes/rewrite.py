@@ -62,9 +62,11 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     turn.count(queries=len(kept) + len(derived), kind=strategy if derived else "none")
     if spelling:
         turn.count(spelling=spelling)
-    chain = {"chain": Chain(**{**NO_CHAIN, "steps": list(plan.steps)})} if plan.steps and turn.settings.hops else {}
     # The first plan counts: later rounds look for what the first one missed.
-    is_planned = chat is not None and _plans_reach(turn, chat) and not state.get("round")
+    is_first = not state.get("round")
+    is_chained = bool(plan.steps) and turn.settings.hops > 0 and is_first
+    chain = {"chain": Chain(**{**NO_CHAIN, "steps": list(plan.steps)})} if is_chained else {}
+    is_planned = chat is not None and _plans_reach(turn, chat) and is_first
     reach = {} if not is_planned else {"coverage": {**NO_COVERAGE, "reach": plan.reach, "rows": plan.rows}}
     return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain, **reach}
 

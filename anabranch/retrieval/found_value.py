@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -51,16 +51,25 @@ def find_value(text: str, chunks: Iterable[Chunk]) -> FoundValue | None:
     value = " ".join(words)
     if not looks_like_value(value):
         return None
-    # Escaped words joined by white space: linear in the length of the passage.
-    verbatim = r"\s+".join(map(re.escape, words))
-    # A number is whole, too: no "250" in "1,250.5".
-    pattern = re.compile(rf"(?<!\w)(?<!\d[.,]){verbatim}(?!\w)(?![.,]\d)" if _has_bounds(value) else verbatim)
+    pattern = _make_pattern(words)
     for chunk in chunks:
         for match in islice(pattern.finditer(chunk.text), _MAX_PLACES):
             if not _is_sentence(chunk.text, match.start(), match.end()):
                 start = chunk.start + match.start()
                 return FoundValue(value, chunk.chunk_id, start, start + len(match[0]))
     return None
+
+
+def names_value(text: str, value: str) -> bool:
+    """Tell whether a text has a value as a whole: no "12" in "1912"."""
+    return _make_pattern(value.split()).search(text) is not None
+
+
+def _make_pattern(words: Sequence[str]) -> re.Pattern[str]:
+    # Escaped words joined by white space: linear in the length of the passage.
+    verbatim = r"\s+".join(map(re.escape, words))
+    # A number is whole, too: no "250" in "1,250.5".
+    return re.compile(rf"(?<!\w)(?<!\d[.,]){verbatim}(?!\w)(?![.,]\d)" if _has_bounds(verbatim) else verbatim)
 
 
 def looks_like_value(text: str) -> bool:

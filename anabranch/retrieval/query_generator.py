@@ -36,7 +36,7 @@ async def generate_queries(generator: QueryGenerator, question: str, limit: int,
     """
     try:
         # What it returns may be awaitable without being a coroutine function, such as a partial of one.
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds) as deadline:
             given: Any = (
                 generator(question, limit)
                 if inspect.iscoroutinefunction(generator)
@@ -44,10 +44,11 @@ async def generate_queries(generator: QueryGenerator, question: str, limit: int,
             )
             if inspect.isawaitable(given):
                 given = await given
-    except TimeoutError as error:
-        msg = f"The query generator took more than {seconds:g} seconds."
-        raise ModelError(msg, hint="Make the function in `queries` faster, or raise `model_timeout`.") from error
     except Exception as error:
+        # The function may raise a TimeoutError of its own.
+        if deadline.expired():
+            msg = f"The query generator took more than {seconds:g} seconds."
+            raise ModelError(msg, hint="Make the function in `queries` faster, or raise `model_timeout`.") from error
         reason = f"{type(error).__name__}: {redacted(' '.join(str(error).split()))[:300]}"
         raise ModelError(f"The query generator failed: {reason}", hint="Look at the function in `queries`.") from error
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):

@@ -16,11 +16,13 @@ from anabranch.agent.graph import retrieval
 from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.memory import forget
+from anabranch.types import NO_CHAIN
 from evals.chains.worlds import World, make_world
 from tests.graph.inside import build
 from tests.graph.replies import model
 from tests.graph.test_chains import FEW, late, reading
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import in_turn
 
 pytestmark = pytest.mark.loopback
 
@@ -165,3 +167,16 @@ async def test_a_search_that_is_edited_after_its_chain_is_searched_as_it_stands(
         state = await search.ainvoke(None, CONFIG, context=context)
     assert [query["kind"] for query in state["queries"]] == found
     assert len(state["passages"]) == (12 if node == "rewrite" else len(whole["candidates"]))
+
+
+async def test_a_plan_that_comes_after_a_search_is_none(town: tuple[str, World]) -> None:
+    """A plan is asked for and taken before anything has been found."""
+    corpus, world = town
+    question = late(world)
+    lacking = '{"sufficient": false, "missing": "the year"}'
+    rewrite = in_turn("Tarn library", question.plan)
+    with OpenAIStub(reading(world, grade=lacking, rewrite=rewrite)) as stub:
+        context = Context(corpus=corpus, model="openai:stub", base_url=stub.base_url, grade="llm", **FEW)
+        state = await build().compile().ainvoke({"question": question.text}, context=context)
+    assert state["chain"] == NO_CHAIN
+    assert len(stub.calls) > 3

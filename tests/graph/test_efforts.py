@@ -181,7 +181,9 @@ async def test_auto_begins_quickly_without_a_graphics_processor_and_says_so(rive
 
 
 @pytest.mark.loopback
-@pytest.mark.parametrize(("has_processor", "given"), [(True, {}), (False, {"effort": "normal"})])
+@pytest.mark.parametrize(
+    ("has_processor", "given"), [(True, {}), (False, {"effort": "normal"}), (False, {"coverage": "corpus"})]
+)
 async def test_auto_begins_as_usual_with_one_or_where_somebody_chose(
     has_processor: bool, given: dict[str, Any], river: str, local_model: Use
 ) -> None:

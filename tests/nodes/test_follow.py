@@ -74,6 +74,13 @@ async def test_a_value_that_the_question_has_is_no_news() -> None:
     assert update["chain"]["links"] == []
 
 
+@pytest.mark.loopback
+@pytest.mark.parametrize("question", ["Which file is of 1912?", "Which file has 12.5 pages?", "Which file is 12b?"])
+async def test_a_value_is_news_though_a_word_of_the_question_has_its_letters(question: str) -> None:
+    update, _ = await followed("12", steps=[question, "Where is {found}?"])
+    assert [link["value"] for link in update["chain"]["links"]] == ["12"]
+
+
 @pytest.mark.parametrize(
     "chain", [{"links": [{**LINK, "hop": 7}]}, {"steps": []}, {"links": [LINK]}, {"ended": "the model failed"}]
 )

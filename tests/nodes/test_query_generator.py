@@ -17,8 +17,8 @@ from anabranch.parsing.query_list import MAX_QUERY
 from tests.graph.conftest import river  # noqa: F401  # fixture
 from tests.graph.inside import build
 from tests.graph.replies import model, rounds_of
-from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import Reply
 
 QUESTION = "Who opened the lock at Lower Cray?"
 
@@ -145,3 +145,13 @@ async def test_the_second_search_is_the_models(river: str) -> None:  # noqa: F81
 def test_what_is_no_function_is_refused() -> None:
     with pytest.raises(SettingsError, match="The query generator is not a function: 'multi'"):
         build(queries="multi")
+
+
+async def test_a_timeout_of_its_own_is_reported_as_what_it_is(river: str) -> None:  # noqa: F811
+    def slow_service(question: str, n: int) -> list[str]:
+        raise TimeoutError("the service did not reply")
+
+    state = await state_of(river, slow_service)
+    (record,) = state["degraded"]
+    assert "TimeoutError: the service did not reply" in record["reason"]
+    assert "took more than" not in record["reason"]
