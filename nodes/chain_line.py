@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.turn import Turn
 from anabranch.citations.deep_links import link_to
+from anabranch.retrieval.query_chain import list_brought
 from anabranch.store.file_identity import is_url
 from anabranch.text.phrases import phrases_for
 from anabranch.text.sentences import spans
@@ -24,8 +25,7 @@ async def cite_chain(state: State, turn: Turn, citations: Sequence[Citation]) ->
     An answer that cites nothing of what the further rounds found does not stand on the chain.
     """
     chain = state.get("chain") or NO_CHAIN
-    brought = set(chain["leaves"])
-    of_chain = {passage["id"] for passage in state["passages"] if brought.issuperset(passage["leaves"])} | brought
+    of_chain = {*list_brought(chain, state["passages"]), *chain["leaves"]}
     if not chain["links"] or not any(citation["chunk_id"] in of_chain for citation in citations):
         return "", []
     # A person may have left out the passage of a value.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import measure_room
+from anabranch.retrieval.query_chain import list_brought
 from anabranch.synthesis.budget import Prices
 from anabranch.synthesis.coverage import describe_excess, is_whole, make_coverage
 from anabranch.synthesis.drafts import label
@@ -90,8 +91,7 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
 
 def _room_of_chain(state: State, chunks: Mapping[str, Chunk]) -> int:
     """Return the tokens of the best leaves of a chain's further rounds: they take no room from the first search."""
-    leaves = set((state.get("chain") or NO_CHAIN)["leaves"])
-    brought = [passage["id"] for passage in state["passages"] if leaves.issuperset(passage["leaves"])]
+    brought = list_brought(state.get("chain") or NO_CHAIN, state["passages"])
     return sum(chunks[chunk_id].tokens for chunk_id in brought if chunk_id in chunks)
 
 

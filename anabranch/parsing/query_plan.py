@@ -19,7 +19,8 @@ REACHES: tuple[CoverageReach, ...] = get_args(CoverageReach)
 
 # Each run has a bound or gives nothing back, or a line of blanks would take quadratic time.
 _LINE = re.compile(
-    r"^[ \t]{0,20}+[-*#>]{0,6}+[ \t]{0,20}+\*{0,3}+(FIRST|THEN|READ)\*{0,3}+[ \t]{0,20}+:\*{0,3}+([^\n]*+)$",
+    r"^[ \t]{0,20}+(?:\d{1,2}+[.)]|[-*#>]{0,6}+)[ \t]{0,20}+\*{0,3}+"
+    r"(FIRST|THEN|READ)\*{0,3}+[ \t]{0,20}+:\*{0,3}+([^\n]*+)$",
     re.MULTILINE,
 )
 _PLACE = re.compile(r"\{[^{}\n]{0,20}\}|<found>|_{3,20}", re.IGNORECASE)

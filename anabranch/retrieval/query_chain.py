@@ -6,10 +6,10 @@ IRCoT (arXiv 2212.10509), with the separation of plan and data of CaMeL (arXiv 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
-from anabranch.types import FOUND, Candidate, Chain, Query
+from anabranch.types import FOUND, Candidate, Chain, Passage, Query
 
 FOLLOWED = "followed"
 """Kind of a query that holds a value found before."""
@@ -49,6 +49,12 @@ def list_asked(chain: Chain) -> list[str]:
     values = dict.fromkeys(link["value"] for link in chain["links"] if link["hop"] == hop)
     step = chain["steps"][hop]
     return [step.replace(FOUND, value) for value in values] or [step]
+
+
+def list_brought(chain: Chain, passages: Iterable[Passage]) -> list[str]:
+    """Return the ids of the passages that consist of leaves of the further rounds alone."""
+    leaves = set(chain["leaves"])
+    return [each["id"] for each in passages if each["leaves"] and leaves.issuperset(each["leaves"])]
 
 
 def join_rounds(

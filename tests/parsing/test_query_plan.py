@@ -27,6 +27,8 @@ def parsed(reply: str, limit: int = 3) -> QueryPlan:
         f"  FIRST : {FIRST}\n\n  THEN : {THEN}\n",
         f"**FIRST:** {FIRST}\n**THEN:** {THEN}",
         f"- FIRST: {FIRST}\n- THEN: {THEN}",
+        f"1. FIRST: {FIRST}\n2. THEN: {THEN}",
+        f"4) **FIRST:** {FIRST}\n5) **THEN:** {THEN}",
         f"* **FIRST**: {FIRST}\n* **THEN**: {THEN}",
         f"### FIRST: {FIRST}\n### THEN: {THEN}",
         f'FIRST: "{FIRST}"\nTHEN: “{THEN}”',

@@ -15,8 +15,9 @@ from anabranch.retrieval.query_chain import (
     is_open,
     join_rounds,
     list_asked,
+    list_brought,
 )
-from anabranch.types import NO_CHAIN, Candidate, Chain, Link, Query
+from anabranch.types import NO_CHAIN, Candidate, Chain, Link, Passage, Query
 
 STEPS = ["Who designed it?", "Where did {found} live?", "Which river is near {found}?"]
 
@@ -118,3 +119,14 @@ def test_a_round_that_has_ended_or_was_edited_has_all_queries() -> None:
     asked = Query(text="Where?", weight=1.0, kind="asked")
     assert current_queries([asked], chain(link("Mira", 1))) == [asked]
     assert current_queries([asked], chain(link("Mira", 1), before=[candidate("c1", 1.0)])) == [asked]
+
+
+def test_what_a_further_round_brought_consists_of_its_leaves() -> None:
+    """A passage without leaves, which a step of the user's may write, is no such one."""
+
+    def passage(name: str, *leaves: str) -> Passage:
+        return Passage(id=name, score=1.0, leaves=list(leaves), source="", page=None, preview="")
+
+    passages = [passage("a", "x"), passage("b", "x", "y"), passage("c", "z"), passage("d")]
+    assert list_brought(chain(leaves=["x", "y"]), passages) == ["a", "b"]
+    assert list_brought(NO_CHAIN, passages) == []

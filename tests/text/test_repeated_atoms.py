@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,6 +20,7 @@ from anabranch.citations import (
 )
 from anabranch.citations.alignment import Alignment
 from anabranch.citations.claims import claims, markers
+from anabranch.citations.hit_rows import NumberedPassage, collect_rows, fold_name
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.read_passages import read
@@ -32,16 +33,19 @@ from anabranch.extracts import (
     nearest_passages,
     passage_answer,
     passage_layout,
+    row_answer,
     shell_commands,
+    whole_documents,
 )
 from anabranch.parsing import json_repair, numbered_lines, relevance_scores, revision, yes_or_no
 from anabranch.parsing.answer_reply import read_answer
 from anabranch.parsing.answer_stream import AnswerStream
 from anabranch.parsing.evidence_verdict import parse_verdict
-from anabranch.parsing.query_list import parse_queries
+from anabranch.parsing.query_list import parse_queries, select_queries
 from anabranch.parsing.query_plan import parse_plan
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.parsing.refusal import is_refusal
+from anabranch.parsing.row_list import ListedHit, read_rows
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.found_value import find_value
 from anabranch.safety import key_redaction, link_removal, prompt_envelope, prompt_leak, prompt_template
@@ -62,6 +66,7 @@ from tests.text.repeated_atoms import ATOMS, patterns, public_functions, slow
 PACKAGES = ("anabranch.text", "anabranch.citations", "anabranch.extracts", "anabranch.safety", "anabranch.parsing")
 
 INSTRUCTIONS = ["Answer from the passages alone. The code K3-7742 is a secret."]
+PHRASES = phrases.phrases_for("Who?", "english")
 STATED = "Ida lives in Bonn. Anna has 12 cats and no dog."
 
 
@@ -71,6 +76,17 @@ def _passage(text: str) -> dict[int, PassageText]:
 
 def _leaf(text: str) -> Chunk:
     return Chunk("c", "d", "d", "a.md", text[:80], text[:200], None, None, 2, None, 0, len(text), text, 1)
+
+
+async def _leaves(text: str) -> AsyncIterator[list[Chunk]]:
+    yield [_leaf(text)]
+
+
+class _Analysing:
+    """All that counting takes of a corpus."""
+
+    async def analyse(self, texts: Sequence[str]) -> list[list[str]]:
+        return [analyzer.analyser().terms(text) for text in texts]
 
 
 def _shown(text: str) -> best_passages.ShownPassage:
@@ -226,6 +242,18 @@ TRIED: dict[str, Callable[[str], object]] = {
     "revision.read_revision": lambda text: revision.read_revision(text, text),
     "revision.append_text": lambda text: revision.append_text(text, text),
     "yes_or_no.yes_probability": yes_or_no.yes_probability,
+    "query_list.select_queries": lambda text: select_queries([text, *text.split()[:5]], limit=3, original=text),
+    "row_list.read_rows": lambda text: [*read_rows(text), *read_rows(f"{text} [1] {text}")],
+    "hit_rows.fold_name": fold_name,
+    "hit_rows.collect_rows": lambda text: collect_rows(
+        [([ListedHit(text[:300], 1, text[:1000])], [1])], {1: NumberedPassage("a", text)}
+    ),
+    "row_answer.write_rows": lambda text: row_answer.write_rows([], [ListedHit(text, 1, text)], PHRASES),
+    "best_passages.spans_without_titles": lambda text: best_passages.spans_without_titles(text, [_leaf(text)]),
+    "whole_documents.list_outline": lambda text: asyncio.run(whole_documents.list_outline(_leaves(text), text)),
+    "whole_documents.count_holding": lambda text: asyncio.run(
+        whole_documents.count_holding(_Analysing(), _leaves(text), text.split()[:5], PHRASES)  # type: ignore[arg-type]
+    ),
     "found_value.find_value": lambda text: [
         find_value(each, [_leaf(text)]) for each in (text[:60], text, *text.split()[:5])
     ],
