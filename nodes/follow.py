@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MAX_VALUES = 2
 """Most values of one round, each of which makes a query."""
 
+MAX_REASON = 300
+"""Most characters of the reason why a chain ended: a step of a plan may have many places for long values."""
+
 
 async def follow(state: RetrievalState, turn: Turn) -> Update:
     """Add up to two queries to the chain, or end it; what was found before is kept either way."""
@@ -86,4 +89,4 @@ def _make_link(chain: Chain, asked: str, value: FoundValue, hop: int) -> Link:
 
 
 def _end(chain: Chain, reason: str) -> Chain:
-    return Chain(**{**chain, "ended": reason})
+    return Chain(**{**chain, "ended": reason[:MAX_REASON]})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.graph.state_validation import check_values
 from anabranch.agent.nodes.follow import follow
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.memory import forget
@@ -79,6 +80,16 @@ async def test_a_value_that_the_question_has_is_no_news() -> None:
 async def test_a_value_is_news_though_a_word_of_the_question_has_its_letters(question: str) -> None:
     update, _ = await followed("12", steps=[question, "Where is {found}?"])
     assert [link["value"] for link in update["chain"]["links"]] == ["12"]
+
+
+@pytest.mark.loopback
+async def test_a_long_step_ends_a_chain_and_not_the_question() -> None:
+    """The state of a thread has a bound for the reason, beyond which no step would take it."""
+    links = [{**LINK, "value": letter * 60} for letter in "AB"]
+    step = "Where did " + "{found} and " * 30 + "live?"
+    update, _ = await followed("None", steps=["Who?", step, "And {found}?"], links=links)
+    check_values({"chain": update["chain"]})
+    assert update["chain"]["ended"].startswith("no passage holds a value")
 
 
 @pytest.mark.parametrize(
