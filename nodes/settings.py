@@ -231,7 +231,7 @@ class Context(CheckedSettings):
     coverage: Literal["auto", "passages", "document", "corpus"] = _setting(
         "auto",
         "How much is read: the best passages, every passage of one document, or every passage in scope. With 'auto', "
-        "a hosted chat model says it where it makes search queries, and a model of your own server is not asked.",
+        "a hosted chat model says it where it makes search queries, and a model that you run yourself is not asked.",
         "rewrite survey",
     )
     synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = _setting(
@@ -242,7 +242,8 @@ class Context(CheckedSettings):
     # About `top_k` default leaves of 128 tokens: one window, one call.
     window_tokens: int = _setting(
         3000,
-        "Most tokens of passages in one model call, by the corpus's tokenizer; fewer if the model's context is small.",
+        "Most tokens of passages in one model call, by the corpus's tokenizer; fewer if the model's context is small, "
+        "and some 1,000 more for what each further search (`hops`) found.",
         "pack",
         ge=64,
         le=1_000_000,

@@ -34,9 +34,10 @@ async def generate_queries(generator: QueryGenerator, question: str, limit: int,
     Raises:
         ModelError: The function failed, or did not return texts.
     """
+    deadline = asyncio.timeout(seconds)
     try:
         # What it returns may be awaitable without being a coroutine function, such as a partial of one.
-        async with asyncio.timeout(seconds) as deadline:
+        async with deadline:
             given: Any = (
                 generator(question, limit)
                 if inspect.iscoroutinefunction(generator)

@@ -134,9 +134,8 @@ async def test_passages_of_the_second_value_are_judged_by_its_query_too() -> Non
     ingest(documents=[*designed, *many, "Bela Thorn lived in house number 9 of the harbour."], corpus=address)
     plan = "Ashby bridge\nFIRST: Who designed the Ashby bridge?\nTHEN: In which house number did {found} live?"
     with OpenAIStub(model(rewrite=plan, follow="Ada Quill\nBela Thorn", create="Nobody knows.")) as stub:
-        context = Context(
-            corpus=address, model="openai:stub", base_url=stub.base_url, rerank=Overlap(), **{**FEW, "top_k": 10}
-        )
+        settings: dict[str, Any] = {**FEW, "top_k": 10, "rerank": Overlap()}
+        context = Context(corpus=address, model="openai:stub", base_url=stub.base_url, **settings)
         state = (
             await build()
             .compile()
