@@ -3,6 +3,7 @@
 Deep agents have tools of their own for files, `grep` among them, so those for the documents begin with `documents_`.
 """
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -17,9 +18,8 @@ from examples.running import HOME, SIZES, corpus_of, start
 
 def run(question: str, corpus: str, model: BaseChatModel) -> list[AnyMessage]:
     """Have a deep agent answer a question, and return its messages."""
-    from deepagents import create_deep_agent
-
-    agent = create_deep_agent(model, tools=as_tools(corpus, prefix="documents_"), system_prompt=INSTRUCTIONS)
+    create = import_module("deepagents").create_deep_agent
+    agent = create(model, tools=as_tools(corpus, prefix="documents_"), system_prompt=INSTRUCTIONS)
     messages: list[AnyMessage] = agent.invoke({"messages": [{"role": "user", "content": question}]})["messages"]
     return messages
 

@@ -231,7 +231,7 @@ class Context(CheckedSettings):
     coverage: Literal["auto", "passages", "document", "corpus"] = _setting(
         "auto",
         "How much is read: the best passages, every passage of one document, or every passage in scope. With 'auto', "
-        "the chat model says it where it makes search queries.",
+        "a hosted chat model says it where it makes search queries, and a model of your own server is not asked.",
         "rewrite survey",
     )
     synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = _setting(

@@ -44,8 +44,7 @@ def asks_for_markers(settings: Context, chat: Chat) -> bool:
         return settings.answer_form != "plain"
     # Small models copy the example: 36 of 49 replies of a 1.5 B model ended in the markers of the prompt. With a
     # `base_url`, the name does not tell which model is served.
-    hosted = chat.settings.base_url is None and chat.context_tokens is not None
-    return hosted and not chat.learned.marks_alone
+    return chat.is_hosted and not chat.learned.marks_alone
 
 
 def cites_documents(settings: Context, chat: Chat) -> bool:

@@ -65,6 +65,11 @@ class Chat:
         return (self._client.profile or {}).get("max_input_tokens")
 
     @property
+    def is_hosted(self) -> bool:
+        """Whether a provider serves it, with a published profile; behind a `base_url`, a name may mean any model."""
+        return self.settings.base_url is None and self.context_tokens is not None
+
+    @property
     def pool(self) -> Pool | None:
         """The connections that this client alone uses; None where its package keeps them."""
         pool: Pool | None = getattr(self._client, "http_async_client", None)

@@ -56,8 +56,8 @@ def parse_plan(reply: str, *, limit: int, original: str) -> QueryPlan:
     reaches = [word.strip(" .*").lower() for name, value in lines if name == "READ" for word in value.split(",")]
     rows = "rows" in reaches
     # Every hit is somewhere in all documents, unless the model names another reach.
-    otherwise: CoverageReach = "corpus" if rows else "passages"
-    reach: CoverageReach = next((each for each in REACHES if each in reaches), otherwise)
+    named: list[CoverageReach] = [each for each in REACHES if each in reaches]
+    reach = named[0] if named else "corpus" if rows else "passages"
     asked = _read_questions([value for name, value in lines if name != "READ"])
     steps = (*asked[:1], *takewhile(lambda question: FOUND in question, asked[1:]))
     # A plan that asks the same again, or has no place for what it finds, is none; its questions are still queries.

@@ -67,9 +67,19 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "corpus")
 
 
+HOSTED: dict[str, Any] = {"model": "openai:gpt-4o-mini", "base_url": None}
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, stub: OpenAIStub) -> None:
+    """Put a stub where the provider is, so that nobody gives a `base_url`."""
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    monkeypatch.setenv("OPENAI_API_BASE", stub.base_url)
+
+
 async def ask(stub: OpenAIStub, corpus: str, question: str = QUESTION, **settings: Any) -> dict[str, Any]:
     filters = settings.pop("filters", None)
-    context = Context(corpus=corpus, model="openai:stub", base_url=stub.base_url, model_retries=0, **settings)
+    given = {"model": "openai:stub", "base_url": stub.base_url, **settings}
+    context = Context(corpus=corpus, model_retries=0, **given)
     state: dict[str, Any] = await graph.ainvoke({"question": question, "filters": filters}, context=context)
     return state
 
@@ -80,12 +90,17 @@ def rows_of(state: dict[str, Any]) -> set[str]:
 
 @pytest.mark.loopback
 @pytest.mark.parametrize("planned", [True, False])
-async def test_every_hit_is_listed_and_counted_by_the_program(logs: str, planned: bool) -> None:
-    """Planned by the model, or asked for by settings: the same rows."""
+async def test_every_hit_is_listed_and_counted_by_the_program(
+    logs: str, planned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planned by a hosted model, or asked for by settings: the same rows."""
     settings: dict[str, Any] = {**SMALL, "coverage": "corpus", "synthesis": "rows"}
     if planned:
-        settings = {"window_tokens": 150}
+        settings = {"window_tokens": 150, "answer_form": "plain"}
     with OpenAIStub(script(model(rewrite="pump leak\nREAD: rows"))) as stub:
+        if planned:
+            stand_in(monkeypatch, stub)
+            settings |= HOSTED
         state = await ask(stub, logs, **settings)
     assert rows_of(state) == {f"leak {number}" for number in LEAKS}
     assert state["answer"].startswith(f"Rows: {len(LEAKS)}. Places: {len(LEAKS)}. Documents: {LOGS}.")
@@ -113,6 +128,15 @@ async def test_a_setting_is_stronger_than_the_plan(logs: str) -> None:
     assert state["coverage"]["leaves"] == 0
     assert len({leaf for passage in state["passages"] for leaf in passage["leaves"]}) == 6
     assert "passages of" not in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_a_model_of_ones_own_server_does_not_plan_how_much_is_read(logs: str) -> None:
+    with OpenAIStub(script(model(rewrite="pump leak\nREAD: rows"))) as stub:
+        state = await ask(stub, logs, top_k=6)
+        (planned,) = [call.request.system for call in stub.calls if step_of(call.request) == "rewrite"]
+    assert "READ:" not in planned
+    assert len({leaf for passage in state["passages"] for leaf in passage["leaves"]}) == 6
 
 
 @pytest.mark.loopback

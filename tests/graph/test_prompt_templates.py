@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.prompts import CHAIN_FORM, GUARD, QUERY_FORM, REACH_FORM
+from anabranch.agent.prompts import CHAIN_FORM, GUARD, QUERY_FORM
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.prompt_envelope import DATA
 from tests.graph.inside import graph
@@ -109,7 +109,7 @@ async def test_queries_passages_and_evidence_are_asked_for_by_templates(river: s
     )  # fmt: skip
     rewrite, rerank, judged, _ = requests
     assert rewrite.user == FUSION.format(num_queries=2, query=QUESTION)
-    assert rewrite.system == QUERY_FORM + CHAIN_FORM + REACH_FORM
+    assert rewrite.system == QUERY_FORM + CHAIN_FORM
     assert [query["text"] for query in state["queries"][1:]] == ["builder of the weir", "engineer Halden"]
     assert rerank.system == judged.system == DATA
     assert f"\nQuestion: {QUESTION}\nAnswer:" in rerank.user

@@ -12,6 +12,7 @@ export const STEPS = {
   merge: "joining neighbouring passages",
   grade: "judging the evidence",
   follow: "looking for what has to be known first",
+  survey: "listing every passage",
   pack: "choosing how to answer",
   create: "writing",
   refine: "reading on",

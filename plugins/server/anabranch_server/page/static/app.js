@@ -242,7 +242,7 @@ ${kn(`Nearest words: ${s}`)}`:""}`)}}return`${n.join(`
         </li>`)}
     </ul>
     <button disabled=${t||!s.length}>Answer from ${s.length===1?"this passage":`these ${s.length}`}</button>
-  </form>`}var qt={begin:"opening the corpus",condense:"reading the conversation",rewrite:"choosing what to search for",retrieve:"searching",fuse:"joining the lists",rerank:"ordering the passages",merge:"joining neighbouring passages",grade:"judging the evidence",follow:"looking for what has to be known first",pack:"choosing how to answer",create:"writing",refine:"reading on",map:"reading all windows",installed:"writing",gather:"laying out the parts",reduce:"joining the parts",cite:"checking the quotes",abstain:"finding no answer",finish:"finishing"},gs=24,bs=e=>e>=1e3?`${(e/1e3).toFixed(1)} s`:`${Math.round(e)} ms`;function so({values:e,open:t}){let{trace:n=[],queries:o=[],route:a,usage:r={},evidence:s,chain:i,standalone_question:u,original_question:d}=e;return c`<section class="river" aria-label="How it was found">
+  </form>`}var qt={begin:"opening the corpus",condense:"reading the conversation",rewrite:"choosing what to search for",retrieve:"searching",fuse:"joining the lists",rerank:"ordering the passages",merge:"joining neighbouring passages",grade:"judging the evidence",follow:"looking for what has to be known first",survey:"listing every passage",pack:"choosing how to answer",create:"writing",refine:"reading on",map:"reading all windows",installed:"writing",gather:"laying out the parts",reduce:"joining the parts",cite:"checking the quotes",abstain:"finding no answer",finish:"finishing"},gs=24,bs=e=>e>=1e3?`${(e/1e3).toFixed(1)} s`:`${Math.round(e)} ms`;function so({values:e,open:t}){let{trace:n=[],queries:o=[],route:a,usage:r={},evidence:s,chain:i,standalone_question:u,original_question:d}=e;return c`<section class="river" aria-label="How it was found">
     <h3>Searched for</h3>
     ${u&&u!==d&&c`<p class="faint">Understood as: <bdi>${u}</bdi></p>`}
     <ol class="queries">
@@ -355,4 +355,4 @@ ${kn(`Nearest words: ${s}`)}`:""}`)}}return`${n.join(`
     ${t&&O&&c`<${In} options=${t} isShown=${S==="documents"} close=${we} changed=${te} />`}
     ${S==="settings"&&t&&c`<${Gn} fixed=${t.fixed} values=${T} onChange=${C} close=${we} />`}
   </div>`}vt();var Os=await Un();nn(c`<${Cs} failed=${Os} />`,document.getElementById("page"));
-// sources 0a60248e39b683e688a13e6ec9b786cb2d4baffa46f6833af3ff757315588b13
+// sources a3f029a57a4b92792cc41fb7a97a10774210b6ed0d533a736f6c66f32417b9ba
