@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from secrets import token_hex
 from typing import Any
 
 from anabranch.agent.graph.dependencies import load_corpus, load_model
@@ -42,7 +43,8 @@ class ChatSession:
         self._begin(thread)
 
     def _begin(self, thread: str | None) -> None:
-        self._thread = thread or f"chat-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+        # Two may begin in the same second.
+        self._thread = thread or f"chat-{datetime.now().astimezone():%Y%m%d-%H%M%S}-{token_hex(2)}"
         thread_config(self._thread)  # refuses an unusable id
         self._last: tuple[TurnResult, Request] | None = None
 
