@@ -68,16 +68,18 @@ async def _plan_level(state: State, turn: Turn, level: int, *, whole: bool) -> U
 async def _count_read(state: State, turn: Turn) -> Coverage:
     """Count what the windows with a usable reply held."""
     read = {partial["index"] for partial in state["partials"]}
-    unread = {each for partial in state["partials"] for each in partial.get("unread", [])}
-    there = await turn.chunks(list(unread))
     failed = [index for index in range(len(state["windows"])) if index not in read]
+    unread = {each for partial in state["partials"] for each in partial.get("unread", [])}
+    # A window whose passages were all removed has no reply either.
+    missed = unread | {excerpt["id"] for index in failed for excerpt in state["windows"][index]}
+    there = await turn.chunks(list(missed))
     return count_read(
         state["coverage"],
         state["passages"],
         state["windows"],
         failed=failed,
-        removed=unread - there.keys(),
-        cut={*there},
+        removed=missed - there.keys(),
+        cut=unread & there.keys(),
     )
 
 
