@@ -33,7 +33,9 @@ async def gather(state: State, turn: Turn) -> Update:
     """Plan the next level of the tree, or end it if one answer is left or the rest cannot be joined."""
     level = max((partial["level"] for partial in state["partials"]), default=0)
     whole = is_whole(state.get("coverage"))
-    read: Update = {"coverage": await _count_read(state, turn)} if whole and level == 0 else {}
+    # Where the model read nothing, the program reads all, and `cite` counts that.
+    counts = whole and level == 0 and bool(state["partials"])
+    read: Update = {"coverage": await _count_read(state, turn)} if counts else {}
     if state["route"]["name"] == "rows" and state["partials"]:
         turn.count(level=level, parts=len(state["partials"]), groups=0)
         return read

@@ -246,16 +246,18 @@ async def test_a_window_that_fails_is_counted_as_not_read(logs: str) -> None:
 
 
 @pytest.mark.loopback
-@pytest.mark.parametrize("synthesis", ["rows", "auto"])
-async def test_where_no_window_was_read_it_is_said_once(logs: str, synthesis: Any) -> None:
+@pytest.mark.parametrize(("synthesis", "window"), [("rows", 150), ("auto", 150), ("auto", 30_000)])
+async def test_where_the_model_reads_no_window_the_program_reads_all(logs: str, synthesis: Any, window: int) -> None:
     def broken(request: Request) -> Reply:
         return Reply("no", status=500) if passages_in(request) else reader(request)
 
     with OpenAIStub(broken) as stub:
-        state = await ask(stub, logs, coverage="corpus", synthesis=synthesis, **SMALL)
+        given = {**SMALL, "synthesis": synthesis, "window_tokens": window}
+        state = await ask(stub, logs, coverage="corpus", **given)
     assert state["route"]["name"] == "compose"
-    assert (state["coverage"]["read"], state["coverage"]["unread"]) == (0, {FAILED: LOGS * ENTRIES})
-    assert f"Read 0 of 120 passages of {LOGS} documents. Not read: 120 ({FAILED})." in state["answer"]
+    assert (state["coverage"]["read"], state["coverage"]["unread"]) == (LOGS * ENTRIES, {})
+    assert state["answer"].endswith(f"Read 120 of 120 passages of {LOGS} documents.")
+    assert "model_did_not_write" in {item.get("code") for item in state["degraded"]}
 
 
 async def test_documents_beyond_the_bound_are_said(logs: str, monkeypatch: pytest.MonkeyPatch) -> None:
