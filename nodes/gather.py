@@ -14,7 +14,7 @@ from anabranch.agent.nodes.writing import asks_for_markers, measure_room, new_me
 from anabranch.synthesis.budget import group
 from anabranch.synthesis.context_window import measure_envelope
 from anabranch.synthesis.coverage import count_read, is_whole
-from anabranch.synthesis.drafts import join_drafts
+from anabranch.synthesis.drafts import BEYOND, join_drafts
 from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import NO_DRAFT, Coverage, Draft, Partial
@@ -130,7 +130,10 @@ async def _end(state: State, turn: Turn, parts: Sequence[Partial], lacking: str,
         if not plain:
             why = f"cannot be joined, which would take {lacking}" if lacking else "are too long to be joined"
             turn.degraded("reduce", f"the partial answers {why}; they stand one after the other")
-        return join_drafts([part["draft"] for part in parts])
+        joined, beyond = join_drafts([part["draft"] for part in parts])
+        if beyond:
+            turn.degraded("reduce", BEYOND.format(beyond))
+        return joined
     draft = await compose_draft(state, turn)
     if draft["answer"]:
         turn.degraded("map", _UNREAD)
