@@ -52,7 +52,9 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
         await turn.reranker()
     corpus = await turn.corpus()
     turn.count(generation=corpus.generation)
-    reply, message_id, question = greeting_reply(asked), new_message_id(), without_courtesy(asked)
+    # A search looks for these words as well.
+    reply = "" if event == "search" else greeting_reply(asked)
+    message_id, question = new_message_id(), without_courtesy(asked)
     turn.show_answer(message_id, reply)
     # A search asks for passages, as many as its caller wants; and a greeting takes no effort.
     effort = await turn.choose_effort(chat) if event == "question" and not reply else {}

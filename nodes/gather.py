@@ -14,7 +14,7 @@ from anabranch.agent.nodes.writing import asks_for_markers, measure_room, new_me
 from anabranch.synthesis.budget import group
 from anabranch.synthesis.context_window import measure_envelope
 from anabranch.synthesis.coverage import count_read, is_whole
-from anabranch.synthesis.drafts import join_drafts
+from anabranch.synthesis.drafts import BEYOND, join_drafts
 from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.synthesis.token_bound import bound_tokens
 from anabranch.types import NO_DRAFT, Coverage, Draft, Partial
@@ -33,7 +33,9 @@ async def gather(state: State, turn: Turn) -> Update:
     """Plan the next level of the tree, or end it if one answer is left or the rest cannot be joined."""
     level = max((partial["level"] for partial in state["partials"]), default=0)
     whole = is_whole(state.get("coverage"))
-    read: Update = {"coverage": await _count_read(state, turn)} if whole and level == 0 else {}
+    # Where the model read nothing, the program reads all, and `cite` counts that.
+    counts = whole and level == 0 and bool(state["partials"])
+    read: Update = {"coverage": await _count_read(state, turn)} if counts else {}
     if state["route"]["name"] == "rows" and state["partials"]:
         turn.count(level=level, parts=len(state["partials"]), groups=0)
         return read
@@ -68,16 +70,18 @@ async def _plan_level(state: State, turn: Turn, level: int, *, whole: bool) -> U
 async def _count_read(state: State, turn: Turn) -> Coverage:
     """Count what the windows with a usable reply held."""
     read = {partial["index"] for partial in state["partials"]}
-    unread = {each for partial in state["partials"] for each in partial.get("unread", [])}
-    there = await turn.chunks(list(unread))
     failed = [index for index in range(len(state["windows"])) if index not in read]
+    unread = {each for partial in state["partials"] for each in partial.get("unread", [])}
+    # A window whose passages were all removed has no reply either.
+    missed = unread | {excerpt["id"] for index in failed for excerpt in state["windows"][index]}
+    there = await turn.chunks(list(missed))
     return count_read(
         state["coverage"],
         state["passages"],
         state["windows"],
         failed=failed,
-        removed=unread - there.keys(),
-        cut={*there},
+        removed=missed - there.keys(),
+        cut=unread & there.keys(),
     )
 
 
@@ -126,7 +130,10 @@ async def _end(state: State, turn: Turn, parts: Sequence[Partial], lacking: str,
         if not plain:
             why = f"cannot be joined, which would take {lacking}" if lacking else "are too long to be joined"
             turn.degraded("reduce", f"the partial answers {why}; they stand one after the other")
-        return join_drafts([part["draft"] for part in parts])
+        joined, beyond = join_drafts([part["draft"] for part in parts])
+        if beyond:
+            turn.degraded("reduce", BEYOND.format(beyond))
+        return joined
     draft = await compose_draft(state, turn)
     if draft["answer"]:
         turn.degraded("map", _UNREAD)

@@ -35,12 +35,12 @@ async def map_window(state: MapTask, turn: Turn) -> Update:
     chat = await turn.chat()
     if chat is None:  # the model was taken away between a pause and its resumption
         return {"partials": []}
-    passages = await wrap_window(turn, state["excerpts"])
     hold_repeats(turn.budget.left)
     index, question = state["index"], state["turn"]["standalone_question"]
     turn.count(window=index + 1)
     if state.get("rows"):
         return await _list_hits(state, turn, chat)
+    passages = await wrap_window(turn, state["excerpts"])
     if not passages:
         skip_window(turn, index + 1)
         return {"partials": []}

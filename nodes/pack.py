@@ -46,7 +46,7 @@ async def pack(state: State, turn: Turn) -> Update:
         limit=room.limit,
         in_order=whole,
     )
-    prices = _price(turn, packed, room, chat)
+    prices = await asyncio.to_thread(_price, turn, packed, room, chat)
     if whole and settings.synthesis in BUILT_IN:
         return _read_whole(state["coverage"], turn, packed, prices, has_model=chat is not None)
     sources = len({chunk.doc_id for chunk in chunks.values()})
@@ -70,7 +70,7 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
     passages = [(chunks[each["id"]], each["score"]) for each in state["passages"] if each["id"] in chunks]
     most = window if room.limit is None else min(window, room.limit.tokens)
     # Children are looked up only for passages that must be cut.
-    large = [chunk.chunk_id for chunk, _ in passages if bound_tokens(chunk.text, chunk.tokens) > most]
+    large = await asyncio.to_thread(_list_large, [chunk for chunk, _ in passages], most)
     children = await corpus.children(large, turn.scope) if large else {}
     inner = await corpus.chunks([each for ids in children.values() for each in ids], turn.scope) if children else {}
     starts = {parent: tuple(inner[each].start for each in ids if each in inner) for parent, ids in children.items()}
@@ -87,6 +87,10 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
         )
         for chunk, score in passages
     ]
+
+
+def _list_large(chunks: Sequence[Chunk], most: int) -> list[str]:
+    return [chunk.chunk_id for chunk in chunks if bound_tokens(chunk.text, chunk.tokens) > most]
 
 
 def _room_of_chain(state: State, chunks: Mapping[str, Chunk]) -> int:

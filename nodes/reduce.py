@@ -17,7 +17,7 @@ from anabranch.parsing.answer_reply import MARKER
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.synthesis.budget import hold_repeats
-from anabranch.synthesis.drafts import fill_prompt, join_drafts, read_draft
+from anabranch.synthesis.drafts import BEYOND, fill_prompt, join_drafts, read_draft
 from anabranch.types import Draft, Left, Partial, TurnRecord
 
 if TYPE_CHECKING:
@@ -40,13 +40,18 @@ async def reduce(state: ReduceTask, turn: Turn) -> Update:
     """Write one answer from a group of partial answers; on a failure, the parts stand one after the other."""
     chat = await turn.chat()
     # This draft has no message: text that was streamed of a rejected answer is no part of it.
-    draft = join_drafts(state["drafts"])
+    joined, beyond = join_drafts(state["drafts"])
+    draft = None
     hold_repeats(turn.budget.left)
     if chat is not None:
         try:
-            draft = await _join(state, turn, chat) or draft
+            draft = await _join(state, turn, chat)
         except ModelError as error:
             turn.degraded("reduce", error)
+    if draft is None:
+        draft = joined
+        if beyond:
+            turn.degraded("reduce", BEYOND.format(beyond))
     turn.count(level=state["level"], group=state["index"] + 1, parts=len(state["drafts"]))
     return {"partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None, score=1.0)]}
 

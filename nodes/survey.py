@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from anabranch.agent.nodes.merge import PREVIEW_CHARS
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.synthesis.coverage import BEYOND, GONE, MOST_DOCUMENTS, MOST_LEAVES, make_coverage
+from anabranch.text.normalization import squeeze
 from anabranch.types import Coverage, Passage
 
 if TYPE_CHECKING:
@@ -42,22 +45,34 @@ async def survey(state: State, turn: Turn) -> Update:
 
 async def _list_leaves(state: State, turn: Turn, corpus: Outlines, coverage: Coverage) -> tuple[Coverage, list[str]]:
     """Return the ids of the leaves in reading order, at most `MOST_LEAVES`, and the coverage with their number."""
-    outlines = await corpus.outlines(turn.scope, MOST_DOCUMENTS if coverage["reach"] == "corpus" else 2)
-    doc_ids = [each.doc_id for each in outlines]
-    if coverage["reach"] == "document" and len(outlines) != 1:
-        doc_ids = await _find_document(state, turn)
-    by_document = await corpus.leaves(doc_ids, turn.scope, MOST_LEAVES + 1) if doc_ids else {}
+    if coverage["reach"] == "corpus":
+        outlines = await corpus.outlines(turn.scope, MOST_DOCUMENTS + 1)
+        if len(outlines) > MOST_DOCUMENTS:
+            turn.degraded("coverage", _TOO_MANY)
+    elif len(outlines := await corpus.outlines(turn.scope, 2)) > 1:
+        found = await _find_document(state, turn)
+        if found is None:
+            return {**coverage, "stopped": _UNKNOWN}, []
+        # The search has applied the filters, and the access tags still hold.
+        outlines = await corpus.outlines(replace(turn.scope, filters={"doc_id": found}), 1)
+    listed, counted = list[str](), 0
+    for each in outlines:
+        if counted <= MOST_LEAVES:
+            listed.append(each.doc_id)
+        counted += each.leaves
+    by_document = await corpus.leaves(listed, turn.scope, MOST_LEAVES + 1) if listed else {}
     if not by_document:
-        return {**coverage, "stopped": _UNKNOWN if outlines and not doc_ids else _NONE_IN_SCOPE}, []
-    every = [leaf for doc_id in doc_ids for leaf in by_document.get(doc_id, [])]
-    counted = sum(each.leaves for each in outlines) if coverage["reach"] == "corpus" else 0
-    total, leaves = max(len(every), counted), every[:MOST_LEAVES]
-    unread = {BEYOND: total - len(leaves)} if total > len(leaves) and len(every) > MOST_LEAVES else {}
-    return {**coverage, "documents": len(by_document), "leaves": total, "unread": unread}, leaves
+        return {**coverage, "stopped": _NONE_IN_SCOPE}, []
+    every = [leaf for doc_id in listed for leaf in by_document.get(doc_id, [])]
+    leaves, further = every[:MOST_LEAVES], outlines[len(listed) :]
+    # The list is newer than the counts, so it is the total where it has all.
+    total = max(len(every), counted) if len(every) > MOST_LEAVES or further else len(every)
+    unread = {BEYOND: total - len(leaves)} if total > len(leaves) else {}
+    return {**coverage, "documents": len(by_document) + len(further), "leaves": total, "unread": unread}, leaves
 
 
-async def _find_document(state: State, turn: Turn) -> list[str]:
-    """Return the document with the greatest sum of the scores of what was found; none if nothing was."""
+async def _find_document(state: State, turn: Turn) -> str | None:
+    """Return the document with the greatest sum of the scores of what was found; None if nothing was."""
     scores: Counter[str] = Counter()
     # Leaves, because a parent that stands for many has the score of one.
     chunks = await turn.chunks([each["id"] for each in state["candidates"]])
@@ -65,18 +80,20 @@ async def _find_document(state: State, turn: Turn) -> list[str]:
         # Passages of other retrievers have no document in the corpus.
         if each["id"] in chunks and each["id"] not in (state.get("external_passages") or {}):
             scores[chunks[each["id"]].doc_id] += max(each["score"], 0.0)  # type: ignore[assignment]  # sums of floats
-    return [doc_id for doc_id, _ in scores.most_common(1)]
+    return next((doc_id for doc_id, _ in scores.most_common(1)), None)
 
 
 async def _list_parents(turn: Turn, corpus: Outlines, leaves: Sequence[str]) -> list[Passage]:
-    """Return the passages that stand for leaves; no previews, because a checkpoint keeps thousands of them."""
+    """Return the passages that stand for leaves; only a person who reviews them needs their first words."""
     passages: dict[str, Passage] = {}
+    is_reviewed = turn.settings.review == "sources"
     for start in range(0, len(leaves), BATCH):
         found = await corpus.chunks(leaves[start : start + BATCH], turn.scope)
         for leaf in found.values():
             key = leaf.parent_id or leaf.chunk_id
+            preview = leaf.text[:PREVIEW_CHARS] if is_reviewed else ""
             passage = passages.get(key) or Passage(
-                id=key, score=1.0, leaves=[], source=leaf.source, page=leaf.page, preview=""
+                id=key, score=1.0, leaves=[], source=leaf.source, page=leaf.page, preview=squeeze(preview)
             )
             passage["leaves"].append(leaf.chunk_id)
             passages[key] = passage
@@ -85,3 +102,4 @@ async def _list_parents(turn: Turn, corpus: Outlines, leaves: Sequence[str]) -> 
 
 _NONE_IN_SCOPE = "no document that you may read matches: check the filters, or `anabranch corpus stats`"
 _UNKNOWN = "the search found no passage that shows which document is meant: name it, or filter by its source"
+_TOO_MANY = f"there are more than {MOST_DOCUMENTS:,} documents, and only so many are counted: narrow them with filters"

@@ -227,6 +227,9 @@ async def grep(corpus: CorpusReader, scope: Scope, pattern: str, document: str =
             note = f"Only the first {MOST_DOCUMENTS:,} documents are looked through: narrow them by filters."
     now, is_anew = _resume([each.doc_id for each in documents], at["position"], at)
     begin = _Place(0, 0) if is_anew else _Place(now, at["offset"])
+    if begin.document < len(documents):
+        # A cursor that somebody made up asks for no more leaves than there are.
+        begin.leaf = min(begin.leaf, documents[begin.document].leaves)
     found, place = await _scan(store, scope, words, documents, begin)
     rest = ""
     if place.document < len(documents):

@@ -187,7 +187,8 @@ class _Size:
         if depth > MAX_DEPTH:
             raise _filter_error(f"is nested more than {MAX_DEPTH} deep")
         if isinstance(expression, Mapping):
-            self._conditions += len(expression)
+            # An empty one is a part of the statement, too.
+            self._conditions += max(len(expression), 1)
             for value in expression.values():
                 self.check(value, depth + 1)
         elif isinstance(expression, list | tuple):

@@ -63,6 +63,8 @@ def count_read(
 ) -> Coverage:
     """Return the coverage with the passages that were read; one of which any part was not read does not count.
 
+    A coverage that was counted before stays as it is: a draft may be cited twice, or made where no window was read.
+
     Args:
         coverage: What was to be read.
         passages: The passages that stand for the leaves.
@@ -71,6 +73,8 @@ def count_read(
         removed: Ids of passages that were removed meanwhile.
         cut: Ids of passages whose rows had no room in a reply.
     """
+    if coverage["read"] + sum(coverage["unread"].values()) >= coverage["leaves"]:
+        return coverage
     in_failed = {excerpt["id"] for index in failed for excerpt in windows[index]}
     packed = {excerpt["id"] for window in windows for excerpt in window}
     unread = Counter(coverage["unread"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from anabranch.errors import ModelError
@@ -97,6 +98,14 @@ def _asks(words: str, question: str, instructions: Sequence[str]) -> bool:
     )
 
 
-def join_drafts(drafts: Sequence[Draft]) -> Draft:
-    """Return the answers one after the other."""
-    return {**drafts[0], "answer": "\n\n".join(draft["answer"] for draft in drafts)}
+MOST_JOINED = 200_000
+"""Most characters of answers that stand one after the other: half of what a state holds."""
+
+BEYOND = "the last {:,} partial answers are left out: together they are too long"
+
+
+def join_drafts(drafts: Sequence[Draft]) -> tuple[Draft, int]:
+    """Return the answers one after the other, and how many of the last ones had no room."""
+    ends = accumulate(len(draft["answer"]) + 2 for draft in drafts)
+    kept = max(sum(end <= MOST_JOINED for end in ends), 1)
+    return {**drafts[0], "answer": "\n\n".join(draft["answer"] for draft in drafts[:kept])}, len(drafts) - kept

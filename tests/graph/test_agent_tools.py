@@ -193,6 +193,13 @@ class Contacts(BaseRetriever):
         return [Document("The plumber, Jo Fields, answers on weekdays.\u202e", metadata={"source": "contacts"})]
 
 
+@pytest.mark.parametrize("words", ["thanks", "Hallo!", "Good morning"])
+def test_a_greeting_is_searched_for_like_other_words(house: str, words: str) -> None:
+    found = call(by_name(as_tools(house))["search"], query=words)
+    assert found.status == "success"
+    assert [each["document"] for each in found.artifact["items"]] == ["Boiler"]
+
+
 def test_a_retriever_of_the_program_is_searched_too(house: str) -> None:
     tools = by_name(as_tools(house, retrievers={"contacts": Contacts()}))
     found = call(tools["search"], query="plumber").artifact["items"]

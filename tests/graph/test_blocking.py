@@ -15,6 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch import as_tools
+from anabranch.agent.nodes import pack
 from anabranch.agent.nodes.settings import Context
 from anabranch.extracts import best_passages
 from anabranch.extracts import composition as composed
@@ -103,3 +104,15 @@ async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monk
     assert state["citations"]
     assert {name for name, _ in threads} == {"terms", "write_answer", "piece_spans"}
     assert [name for name, thread in threads if thread == threading.get_ident()] == []
+
+
+async def test_the_passages_of_whole_documents_are_measured_in_a_thread(
+    river: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be thousands."""
+    threads: list[tuple[str, int]] = []
+    monkeypatch.setattr(pack, "bound_tokens", _noted(threads, "bound_tokens", pack.bound_tokens))
+    context = Context(corpus=river, coverage="corpus")
+    await build().compile().ainvoke({"question": "Who built the Halden weir?"}, context=context)
+    assert threads
+    assert threading.get_ident() not in {thread for _, thread in threads}

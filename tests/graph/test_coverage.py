@@ -11,10 +11,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from anabranch.agent.nodes import survey
 from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
+from anabranch.safety.operator import environment
 from anabranch.store.passage_reader import Passages
-from anabranch.synthesis.coverage import CUT, FAILED, GONE, REVIEWED
+from anabranch.synthesis.coverage import BEYOND, CUT, FAILED, GONE, REVIEWED
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, passages_in, step_of
 from tests.servers.calls import Request
@@ -244,6 +246,51 @@ async def test_a_window_that_fails_is_counted_as_not_read(logs: str) -> None:
 
 
 @pytest.mark.loopback
+@pytest.mark.parametrize(("synthesis", "window"), [("rows", 150), ("auto", 150), ("auto", 30_000)])
+async def test_where_the_model_reads_no_window_the_program_reads_all(logs: str, synthesis: Any, window: int) -> None:
+    def broken(request: Request) -> Reply:
+        return Reply("no", status=500) if passages_in(request) else reader(request)
+
+    with OpenAIStub(broken) as stub:
+        given = {**SMALL, "synthesis": synthesis, "window_tokens": window}
+        state = await ask(stub, logs, coverage="corpus", **given)
+    assert state["route"]["name"] == "compose"
+    assert (state["coverage"]["read"], state["coverage"]["unread"]) == (LOGS * ENTRIES, {})
+    assert state["answer"].endswith(f"Read 120 of 120 passages of {LOGS} documents.")
+    assert "model_did_not_write" in {item.get("code") for item in state["degraded"]}
+
+
+async def test_documents_beyond_the_bound_are_said(logs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey, "MOST_DOCUMENTS", LOGS - 2)
+    state = await graph.ainvoke({"question": "leaks"}, context=Context(corpus=logs, coverage="corpus"))
+    assert [item["step"] for item in state["degraded"]] == ["coverage"]
+    assert state["coverage"]["documents"] == LOGS - 1
+
+
+@pytest.mark.parametrize(("reach", "total"), [("document", ENTRIES), ("corpus", LOGS * ENTRIES)])
+async def test_passages_beyond_the_bound_are_all_counted(
+    logs: str, reach: Any, total: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ids of no more leaves are fetched than are read, but for those of one document."""
+    fetched = 0
+    leaves = Passages.leaves
+
+    async def counting(self: Passages, *given: Any) -> dict[str, list[str]]:
+        nonlocal fetched
+        found: dict[str, list[str]] = await leaves(self, *given)
+        fetched += sum(map(len, found.values()))
+        return found
+
+    monkeypatch.setattr(Passages, "leaves", counting)
+    monkeypatch.setattr(survey, "MOST_LEAVES", 12)
+    state = await graph.ainvoke({"question": "log 3"}, context=Context(corpus=logs, coverage=reach))
+    assert (state["coverage"]["read"], state["coverage"]["leaves"]) == (12, total)
+    assert state["coverage"]["unread"] == {BEYOND: total - 12}
+    assert state["coverage"]["documents"] == (1 if reach == "document" else LOGS)
+    assert fetched <= 13
+
+
+@pytest.mark.loopback
 async def test_a_reply_that_had_no_room_is_asked_for_in_halves(logs: str) -> None:
     """What a server cuts off is not lost: the rows of a window come in as many replies as they need."""
 
@@ -272,7 +319,8 @@ async def test_a_reply_that_had_no_room_is_asked_for_in_halves(logs: str) -> Non
 
 
 @pytest.mark.loopback
-async def test_a_corpus_may_change_while_it_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("synthesis", ["rows", "auto"])
+async def test_a_corpus_may_change_while_it_is_read(tmp_path: Path, synthesis: Any) -> None:
     """A document that is removed after the passages were listed is not read, and that is said."""
     write_logs(tmp_path / "documents")
     corpus = tmp_path / "corpus"
@@ -285,14 +333,15 @@ async def test_a_corpus_may_change_while_it_is_read(tmp_path: Path) -> None:
             model="openai:stub",
             base_url=stub.base_url,
             coverage="corpus",
-            synthesis="rows",
+            synthesis=synthesis,
             **SMALL,
         )
         await compiled.ainvoke({"question": QUESTION}, config, context=context)
         (tmp_path / "documents" / "log2.md").unlink()
         ingest([tmp_path / "documents"], corpus)
         state = await compiled.ainvoke(None, config, context=context)
-    assert rows_of(state) == {f"leak {number}" for number in LEAKS if number // ENTRIES != 2}
+    if synthesis == "rows":
+        assert rows_of(state) == {f"leak {number}" for number in LEAKS if number // ENTRIES != 2}
     assert state["coverage"]["unread"] == {GONE: ENTRIES}
     assert f"Not read: {ENTRIES} ({GONE})." in state["answer"]
 
@@ -303,6 +352,8 @@ async def test_a_person_may_leave_out_passages_which_is_said(logs: str) -> None:
     context = Context(corpus=logs, coverage="corpus", review="sources")
     paused = await compiled.ainvoke({"question": "leak"}, config, context=context)
     kept = paused["passages"][0]
+    # A person decides by the first words.
+    assert kept["preview"].startswith("Log 0")
     state = await compiled.ainvoke(Command(resume=[kept["id"]]), config, context=context)
     assert state["coverage"]["read"] == len(kept["leaves"])
     assert state["coverage"]["unread"] == {REVIEWED: LOGS * ENTRIES - len(kept["leaves"])}
@@ -375,3 +426,16 @@ async def test_no_checkpoint_holds_the_words_that_are_read(logs: str) -> None:
     kept = (await compiled.aget_state(config)).values
     assert len(kept["passages"]) > 5
     assert "Incident" not in json.dumps([kept["passages"], kept["windows"], kept["coverage"]])
+
+
+@pytest.mark.loopback
+async def test_each_window_that_is_read_is_in_the_audit_log_once(
+    logs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANABRANCH_AUDIT", str(tmp_path / "audit.jsonl"))
+    environment.cache_clear()
+    with OpenAIStub(script()) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", **SMALL)
+    lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    read = [line for line in lines if line["event"] == "read" and line["step"] == "write"]
+    assert len(read) == len(state["windows"])

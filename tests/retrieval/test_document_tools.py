@@ -244,6 +244,23 @@ async def test_a_cursor_is_for_one_call_alone(corpus: CorpusReader) -> None:
             await call
 
 
+async def test_a_cursor_that_somebody_made_up_asks_for_no_more_than_there_is(
+    corpus: CorpusReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    leaves = type(corpus).leaves  # type: ignore[attr-defined]  # this store has them
+
+    async def noting(self: CorpusReader, ids: list[str], scope: Scope, most: int) -> Any:
+        asked.append(most)
+        return await leaves(self, ids, scope, most)
+
+    monkeypatch.setattr(type(corpus), "leaves", noting)
+    made_up = document_tools._Paging("grep", ["otter", "", None], corpus).write(0, "", 10**11)
+    await grep(corpus, Scope(), "otter", cursor=made_up)
+    assert asked
+    assert max(asked) <= 151 + document_tools.SLICE
+
+
 async def test_two_documents_of_one_title_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.md").write_text(f"# Minutes\n\nOf {name}.\n", encoding="utf-8")

@@ -186,6 +186,8 @@ def test_size_is_capped() -> None:
         compile_filters({"and": nested})
     with pytest.raises(SettingsError, match="conditions"):
         compile_filters({"or": [{"x": n} for n in range(500)]})
+    with pytest.raises(SettingsError, match="conditions"):
+        compile_filters({"and": [{}] * 500})
     with pytest.raises(SettingsError, match="values"):
         compile_filters({"x": {"in": list(range(5000))}})
 

@@ -56,6 +56,13 @@ def test_passages_that_a_person_left_out_are_not_read() -> None:
     assert (counted["read"], counted["unread"]) == (9, {GONE: 1, REVIEWED: 2})
 
 
+def test_what_was_counted_is_not_counted_again() -> None:
+    """A model that refused is asked once more, so its answer is cited twice."""
+    counted = count_read({**WHOLE, "leaves": 12}, PASSAGES, WINDOWS, removed=["b"])
+    assert counted["unread"] == {GONE: 3, REVIEWED: 3}
+    assert count_read(counted, PASSAGES, WINDOWS, removed=["b"]) == counted
+
+
 def test_a_passage_in_no_window_is_not_read() -> None:
     assert count_read(WHOLE, PASSAGES, WINDOWS[:2])["read"] == 7
 

@@ -6,7 +6,8 @@ import pytest
 
 from anabranch.agent.prompts import CREATE, GUARD
 from anabranch.errors import ModelError
-from anabranch.synthesis.drafts import read_draft
+from anabranch.synthesis.drafts import MOST_JOINED, join_drafts, read_draft
+from anabranch.types import NO_DRAFT, Draft
 
 LONG = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on which date?"
 DATED = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on 23 May 1962."
@@ -43,3 +44,12 @@ def test_an_answer_in_the_words_of_the_question_is_one(question: str, answer: st
 def test_what_only_says_again_what_was_asked_or_told_is_none(question: str, reply: str) -> None:
     with pytest.raises(ModelError, match="holds no answer"):
         read_draft(reply, window=1, instructions=(GUARD, CREATE), question=question)
+
+
+@pytest.mark.parametrize(("length", "kept"), [(10, 9), (MOST_JOINED // 4, 3), (MOST_JOINED * 2, 1)])
+def test_answers_that_stand_one_after_the_other_have_a_bound(length: int, kept: int) -> None:
+    """A state holds no longer answer, and what is left out is counted."""
+    drafts: list[Draft] = [{**NO_DRAFT, "answer": str(number) * length} for number in range(9)]
+    joined, beyond = join_drafts(drafts)
+    assert joined["answer"].split("\n\n") == [draft["answer"] for draft in drafts[:kept]]
+    assert beyond == 9 - kept
