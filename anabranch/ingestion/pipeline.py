@@ -91,7 +91,8 @@ def ingest(
         options: How files are read: passwords, OCR.
         limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
-        progress: Called with the progress; the stages are 'files', 'passages' and 'index'.
+        progress: Called with the progress; the stages are 'files', 'passages' and 'index', and 'embedder' where that is
+            made first.
 
     Raises:
         UserError: A path does not exist, is a corpus or may not be read, an address is not one of the web, or the
@@ -106,7 +107,7 @@ def ingest(
         sizes = check_sizes(sizes)
     # All arguments are checked before a folder is created or a file is opened.
     # The reference keeps a given object alive: the corpus finds it by its spelling.
-    _held, spec = _load_embedder(embedder, base_url)
+    _held, spec = _load_embedder(embedder, base_url, progress)
     if language:
         checked_language(language)
     many_paths = list_paths(paths)
@@ -149,10 +150,12 @@ def ingest(
     return report
 
 
-def _load_embedder(given: str | Embeddings | Embedder, base_url: str | None) -> tuple[Embedder | None, str]:
+def _load_embedder(
+    given: str | Embeddings | Embedder, base_url: str | None, progress: Progress
+) -> tuple[Embedder | None, str]:
     """Return the given embedder and its spelling; None and "" if the corpus decides."""
     if isinstance(given, str):
-        return load_embedder(given, base_url) if given else None, given
+        return load_embedder(given, base_url, progress) if given else None, given
     from anabranch.models.given_embedder import wrap_embedder
 
     return wrap_embedder(given)

@@ -61,7 +61,7 @@ def rebuild(
         database.connection.execute("REINDEX")
         spec = resolve_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
         url = base_url or (database.meta("base_url") if embedder is None else None) or None
-        model = load_embedder(spec, url)
+        model = load_embedder(spec, url, progress)
         _forget_bad(database, model.name)
         _embed_missing(database, model, progress)
         with database.transaction() as changing:
