@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from anabranch.chunking.hierarchical_chunker import Sizes, grow
+from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit, leaf_counter
 from anabranch.errors import ReadingError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
@@ -98,12 +99,15 @@ class Intake:
         self._rights = rights
         self._writer = writer
         self._embedder = embedder
+        unit = choose_unit(writer.meta(LEAF_UNIT), embedder, is_empty=writer.is_empty())
+        self._tokens = leaf_counter(unit, embedder)
         self._sizes = sizes
         self._report = report
         self._progress = progress
         # Without a tokenizer file, the documents are chunked here and not in the processes.
         self._pool = ReaderPool(
-            Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes), ahead=source.ahead
+            Setup(limits or Limits(), options, str(getattr(self._tokens, "tokenizer", None) or ""), sizes),
+            ahead=source.ahead,
         )
         # Created before anything is written, because it must know the tags from before the run.
         self._check = ChangeCheck(writer, access, rights=rights) if source.check is None else source.check
@@ -244,7 +248,7 @@ class Intake:
             return
         if self._writer.holds(doc_id, digest, path):
             return
-        tree = part.tree or grow(document, self._embedder, self._sizes)
+        tree = part.tree or grow(document, self._tokens, self._sizes)
         if not self._batch.has_room(tree):
             self._commit()
         file.changed += 1

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, check_sizes
+from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit
 from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.document_intake import given_documents
@@ -180,7 +181,8 @@ def fix_settings(
         SettingsError: Other sizes were asked for.
     """
     embedder, chosen = settings_of(writer, spec, base_url, sizes)
-    facts = {**embedder.facts, "sizes": json.dumps(chosen)}
+    unit = choose_unit(writer.meta(LEAF_UNIT), embedder.model, is_empty=writer.is_empty())
+    facts = {**embedder.facts, "sizes": json.dumps(chosen), LEAF_UNIT: unit}
     writer.keep_meta({**facts, "language": language} if language else facts)
     return embedder.model, chosen
 
