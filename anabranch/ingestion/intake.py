@@ -22,6 +22,7 @@ from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.ingestion.isolation.worker_protocol import Setup
+from anabranch.ingestion.language_advice import LanguageTally
 from anabranch.ingestion.source_names import Names
 from anabranch.ingestion.sources import Gathered
 from anabranch.ingestion.write_batch import Batch
@@ -112,6 +113,7 @@ class Intake:
         # Created before anything is written, because it must know the tags from before the run.
         self._check = ChangeCheck(writer, access, rights=rights) if source.check is None else source.check
         self._batch = Batch(writer, embedder, report, progress)
+        self._languages = LanguageTally(embedder)
         self._names = Names(writer, source.is_gone)
         self._tally = Tally() if source.tally is None else source.tally
         self._files: dict[str, Arrival] = {}
@@ -172,8 +174,9 @@ class Intake:
             self._tally.remove(FileRow(file.source, "removed", why, documents))
 
     def fill_report(self, found: Gathered) -> None:
-        """Add the rows to the report, and the number of unfinished files."""
+        """Add the rows to the report, the number of unfinished files, and advice on the embedder."""
         self._report.rows = self._tally.rows()
+        self._report.warnings += self._languages.advice()
         self._report.left = len(found) + self._given - self._tally.finished_files
 
     def _files_to_read(self, found: Files) -> Iterator[Arrival]:
@@ -255,6 +258,7 @@ class Intake:
         if former := self._names.take_freed(document.source):
             self._replaced[former] += 1
         self._names.wait(document.source, path)
+        self._languages.add(tree.text, len(tree.leaves))
         self._batch.add(Grown(document, tree, digest, path))
 
     def _finish(self, file: Arrival) -> None:
