@@ -36,11 +36,9 @@ class LanguageTally:
         share = self._foreign / self._passages if self._passages else 0.0
         if share < _LEAST or is_multilingual(self._embedder):
             return []
-        problem = (
-            f"{share:.0%} of the new passages are in languages that the embedder {self._embedder.name} reads badly"
-        )
+        problem = f"{share:.0%} of the new passages are in languages that {self._embedder.name} reads badly"
         return [
-            f"{problem}: run `anabranch corpus rebuild --embedder multilingual`, which needs the extra `multilingual`."
+            f"{problem}. Run `anabranch corpus rebuild --embedder multilingual`; it needs the extra `multilingual`."
         ]
 
     def _is_foreign(self, text: str) -> bool:

@@ -20,6 +20,8 @@ from anabranch.models.lru import LRU
 from anabranch.registry import OBJECT, Registry
 
 DEFAULT_EMBEDDER = "minilm"
+LOCAL_EMBEDDERS = (DEFAULT_EMBEDDER, "multilingual")
+"""Those that come with us and run on this machine: what a caller of a server may choose."""
 
 EMBEDDERS: Registry[EmbedderType] = Registry(
     "embedder",

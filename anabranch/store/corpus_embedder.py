@@ -8,6 +8,7 @@ from typing import NamedTuple
 from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
+from anabranch.safety.operator import operator
 from anabranch.store.writer_protocol import CorpusWriter
 from anabranch.text.amounts import without_amounts
 
@@ -29,12 +30,17 @@ class CorpusEmbedder(NamedTuple):
         return {"embedder": self.model.name, "spec": resolve_spec(self.spec), "base_url": self.base_url}
 
 
+def usual_embedder() -> str:
+    """Return the embedder of new corpora: what ANABRANCH_EMBEDDER says, else the bundled one."""
+    return operator().embedder or DEFAULT_EMBEDDER
+
+
 def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> CorpusEmbedder:
     """Return the embedder of a corpus, without storing it yet.
 
     Args:
         writer: The corpus.
-        spec: The requested embedder; empty for that of the corpus, or the bundled one in a new corpus.
+        spec: The requested embedder; empty for that of the corpus, or the usual one in a new corpus.
         base_url: The requested server; None for that of the corpus.
 
     Raises:
@@ -42,7 +48,7 @@ def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> Corpus
         SettingsError: There is no such embedder.
     """
     # The request comes before the corpus's own, so that a wrong request is refused below instead of ignored.
-    spec = spec or writer.meta("spec") or DEFAULT_EMBEDDER
+    spec = spec or writer.meta("spec") or usual_embedder()
     url = base_url or writer.meta("base_url") or ""
     model = load_embedder(spec, url or None)
     # Vectors of two models lie in two spaces: cosines between them are noise that looks like scores. In an empty corpus

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from anabranch.chunking.leaf_unit import LEAF_UNIT, WORDPIECE, leaf_counter
+from anabranch.chunking.leaf_unit import LEAF_UNIT, WORDPIECE, WORDPIECE_AND_LETTERS, leaf_counter, unit_counter
 from anabranch.errors import SettingsError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedder import Vectors
@@ -23,7 +25,7 @@ GAUGE = " ".join(f"Gauge {number} is read at noon, and its figure is written int
 DELTA = "دلتا النهر تتحرك كل عام. " * 20 + "河流三角洲每年移动约四十米。" * 20
 
 
-class CountsLetters:
+class TokensAreLetters:
     """An embedder whose tokens are letters, so that its own leaves would be short."""
 
     name, dimension = "letters", 4
@@ -38,7 +40,16 @@ class CountsLetters:
         return [(at, at + 1) for at in range(len(text))]
 
 
-LETTERS = CountsLetters()
+LETTERS = TokensAreLetters()
+
+
+class ReadsAll(TokensAreLetters):
+    """An embedder that reads many languages."""
+
+    name, is_multilingual = "all", True
+
+
+ALL = ReadsAll()
 
 
 def leaves(corpus: Path) -> list[tuple[str, int]]:
@@ -69,6 +80,56 @@ def test_the_processes_that_read_files_count_the_same(tmp_path: Path) -> None:
     ingest(tmp_path / "docs", tmp_path / "default")
     ingest(tmp_path / "docs", tmp_path / "letters", embedder=LETTERS)
     assert leaves(tmp_path / "letters") == leaves(tmp_path / "default")
+
+
+def test_an_embedder_of_many_languages_gets_the_same_leaves_of_latin_script_and_chinese(tmp_path: Path) -> None:
+    many = [RIVER, "Größe, naïve façade: ąęłż. " * 60, "河流三角洲每年移动约四十米。" * 60]
+    ingest(documents=many, corpus=tmp_path / "default")
+    ingest(documents=many, corpus=tmp_path / "all", embedder=ALL)
+    assert leaves(tmp_path / "all") == leaves(tmp_path / "default")
+    assert unit(tmp_path / "all") == WORDPIECE_AND_LETTERS
+
+
+def test_its_leaves_of_other_scripts_hold_more_than_two_lines(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "delta.md").write_text("دلتا النهر تتحرك كل عام. " * 40, encoding="utf-8")
+    ingest(tmp_path / "docs", tmp_path / "default")
+    ingest(tmp_path / "docs", tmp_path / "all", embedder=ALL)
+    assert len(leaves(tmp_path / "default")) > 2 * len(leaves(tmp_path / "all"))
+    for text, tokens in leaves(tmp_path / "all"):
+        assert unit_counter(WORDPIECE_AND_LETTERS).count([text]) == [tokens]
+        assert tokens <= 128 < 6 * tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("the weir", 2),
+        ("плотина была", 3),  # 7 letters and 4
+        ("الدلتا", 2),
+        ("서울은", 2),  # three syllables
+        ("नदी का", 2),  # with their vowels
+        ("ทดสอบภาษาไทย", 3),
+        ("река weir 河流", 4),
+        ("", 0),
+    ],
+)
+def test_letters_are_counted_by_the_word(text: str, tokens: int) -> None:
+    assert unit_counter(WORDPIECE_AND_LETTERS).count([text]) == [tokens]
+
+
+@given(st.text(alphabet="weir 河流 плотина دلتا हिन्दी ทดสอบ 서울 é\u0301\n.,7") | st.text())
+def test_the_spans_are_the_tokens(text: str) -> None:
+    counter = unit_counter(WORDPIECE_AND_LETTERS)
+    spans = counter.offsets(text)
+    assert [len(spans)] == counter.count([text])
+    assert spans == sorted(spans)
+    assert all(0 <= start <= end <= len(text) for start, end in spans)
+
+
+@given(st.text(alphabet="weir WEIR éßøą 河流 0123 .,;:-'\n\u0301"))
+def test_what_word_pieces_can_write_is_counted_as_before(text: str) -> None:
+    assert unit_counter(WORDPIECE_AND_LETTERS).count([text]) == unit_counter(WORDPIECE).count([text])
 
 
 def test_a_corpus_from_before_keeps_the_unit_of_its_embedder(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from functools import partial
 
-from anabranch.chunking.leaf_unit import LEAF_UNIT, WORDPIECE, choose_unit
+from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit, unit_for
 from anabranch.errors import CorpusEmptyError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
@@ -70,7 +70,7 @@ def rebuild(
             if database.meta("embedder") != model.name:
                 changing()
                 # Further leaves are those that a new corpus would get: the former embedder may be gone.
-                database.set_meta(LEAF_UNIT, WORDPIECE)
+                database.set_meta(LEAF_UNIT, unit_for(model))
             database.set_meta("embedder", model.name)
             database.set_meta("spec", spec)
             database.set_meta("base_url", url or "")
