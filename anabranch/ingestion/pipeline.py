@@ -127,7 +127,7 @@ def ingest(
         root=root,
     )
     with gathering as found, opening as writer:
-        model, chunk_sizes = fix_settings(writer, spec, base_url, sizes, language)
+        model, chunk_sizes = fix_settings(writer, spec, base_url, sizes, language, progress)
         report.warnings += warn_of_long_leaves(model, chunk_sizes)
         intake = Intake(writer, model, chunk_sizes, access, report, progress, options, limits=limits, rights=rights)
         # After an error or a Ctrl-C, what was committed is still published, so that searches find it.
@@ -172,7 +172,12 @@ def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, 
 
 
 def fix_settings(
-    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None, language: str
+    writer: CorpusWriter,
+    spec: str,
+    base_url: str | None,
+    sizes: Sizes | None,
+    language: str,
+    progress: Progress = silent,
 ) -> tuple[Embedder, Sizes]:
     """Return the embedder and the chunk sizes of this corpus, and store them; the first run decides them.
 
@@ -180,7 +185,7 @@ def fix_settings(
         EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
         SettingsError: Other sizes were asked for.
     """
-    embedder, chosen = settings_of(writer, spec, base_url, sizes)
+    embedder, chosen = settings_of(writer, spec, base_url, sizes, progress)
     unit = choose_unit(writer.meta(LEAF_UNIT), embedder.model, is_empty=writer.is_empty())
     facts = {**embedder.facts, "sizes": json.dumps(chosen), LEAF_UNIT: unit}
     writer.keep_meta({**facts, "language": language} if language else facts)
@@ -196,7 +201,7 @@ def warn_of_long_leaves(embedder: Embedder, sizes: Sizes) -> list[str]:
 
 
 def settings_of(
-    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None = None
+    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None = None, progress: Progress = silent
 ) -> tuple[CorpusEmbedder, Sizes]:
     """Return the embedder and the chunk sizes as `fix_settings` does, but store nothing.
 
@@ -207,7 +212,7 @@ def settings_of(
     # Scores and windows of chunks of two sizes would not be comparable.
     known = writer.meta("sizes")
     chosen = sizes or (check_sizes(json.loads(known)) if known else DEFAULT_SIZES)
-    embedder = embedder_of(writer, spec, base_url)
+    embedder = embedder_of(writer, spec, base_url, progress)
     if not writer.is_empty() and known and list(chosen) != json.loads(known):
         msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."
         raise SettingsError(msg, hint="Leave the sizes out, or ingest into a new corpus.")
