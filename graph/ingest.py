@@ -22,11 +22,13 @@ class IngestInput(TypedDict):
     """Files and folders to ingest, relative to the ingest root, and the access tags that their documents get.
 
     Without `access`, files that are in the corpus keep their tags, and new ones get the tags of the user. The first run
-    for a corpus can set `language` (such as 'german') and `chunk_sizes` (tokens of a root, a middle and a leaf).
+    for a corpus can set `embedder` ('multilingual', say), `language` (such as 'german') and `chunk_sizes` (tokens of a
+    root, a middle and a leaf).
     """
 
     paths: list[str]
     access: NotRequired[list[str] | None]
+    embedder: NotRequired[str]
     language: NotRequired[str]
     chunk_sizes: NotRequired[list[int] | None]
 

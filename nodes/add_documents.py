@@ -17,6 +17,7 @@ from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.ingest_report import FileRow, Status
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.ingestion.pipeline import ingest as ingest_files
+from anabranch.models.embedders import LOCAL_EMBEDDERS
 from anabranch.readers.document import access_tags
 from anabranch.safety.operator import operator, own_places
 from anabranch.store.writer_protocol import Progress
@@ -35,7 +36,11 @@ async def add_documents(state: dict[str, Any], turn: Turn) -> Update:
     Small `custom` events report the progress.
     """
     access = _check_tags(state.get("access"))
-    first = {"language": state.get("language") or "", "sizes": _check_sizes(state.get("chunk_sizes"))}
+    first = {
+        "language": state.get("language") or "",
+        "sizes": _check_sizes(state.get("chunk_sizes")),
+        "embedder": _check_embedder(state.get("embedder")),
+    }
     paths = _check_paths(state.get("paths"))
     await turn.audit("ingest", paths=paths[:MOST_FILES], access=access)
     result = await asyncio.to_thread(_ingest, paths, access, turn.settings, first, _ProgressEvents(turn))
@@ -132,6 +137,20 @@ def _check_sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # 
         raise SettingsError(msg, hint="Give them from the largest to the smallest: [2048, 512, 128].")
     root, middle, leaf = given
     return root, middle, leaf
+
+
+def _check_embedder(given: Any) -> str:  # noqa: ANN401  # a caller may send anything
+    """Return the given name; nothing stands for the embedder of the corpus, or of new ones.
+
+    Raises:
+        SettingsError: It is another one: the operator chooses folders of this machine and hosted models.
+    """
+    if not given:
+        return ""
+    if given not in LOCAL_EMBEDDERS:
+        msg = f"The input cannot be used: `embedder` is none of {', '.join(LOCAL_EMBEDDERS)}."
+        raise SettingsError(msg, hint="The operator chooses any other one with ANABRANCH_EMBEDDER.")
+    return str(given)
 
 
 def _find_rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) -> AccessRights:

@@ -61,7 +61,7 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
     kept = {candidate["id"] for candidate in (*before, *candidates)}
     # The reasons for the weight, unless it was given.
     weighed = asdict(found[0]) if found and settings.alpha is None else {}
-    why = {name: round(value, 2) for name, value in weighed.items()}
+    why = {name: round(value, 2) for name, value in weighed.items() if value is not None}
     turn.count(lists=len(good) * len(queries), fused=len(fused["ids"]), kept=len(candidates), **why)
     update: Update = {
         "candidates": candidates,

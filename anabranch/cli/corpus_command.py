@@ -59,7 +59,8 @@ def rebuild(
     *,
     corpus: CorpusOption = None,
     embedder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Embed every passage again: minilm, openai:MODEL or a folder.")
+        str | None,
+        typer.Option(metavar="NAME", help="Embed every passage again: minilm, multilingual, openai:MODEL or a folder."),
     ] = None,
     base_url: EmbedderUrlOption = None,
     wait: WaitOption = 0.0,

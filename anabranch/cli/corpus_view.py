@@ -71,7 +71,7 @@ def _print_documents(console: Console, corpus: str, found: Overview) -> None:
         say(console, f"... and {found.documents - MAX_LISTED:,} more; {JSON_HAS_ALL}.")
 
 
-STAGES = {"passages": "passages embedded"}
+STAGES = {"passages": "passages embedded", "embedder": "embedder made, once"}
 
 
 def show_verdict(corpus: str, *, as_json: bool) -> bool:

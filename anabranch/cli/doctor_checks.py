@@ -145,9 +145,10 @@ async def _corpus_checks(context: Context) -> list[DoctorCheck]:
 
 def _embedder_checks() -> list[DoctorCheck]:
     """Embed one word with the embedder that new corpora get."""
-    from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
+    from anabranch.models.embedders import load_embedder
+    from anabranch.store.corpus_embedder import usual_embedder
 
-    embedder = load_embedder(DEFAULT_EMBEDDER)
+    embedder = load_embedder(usual_embedder())
     embedder.embed(["river"])
     return [DoctorCheck("embedder", "ok", f"{embedder.name}, local, {embedder.dimension} dimensions")]
 

@@ -25,7 +25,8 @@ def ingest(
     embedder: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="minilm [dim](the default)[/], openai:MODEL, or a folder with an ONNX model."
+            metavar="NAME",
+            help="minilm [dim](the default)[/], multilingual, openai:MODEL, or a folder with an ONNX model.",
         ),
     ] = None,
     base_url: EmbedderUrlOption = None,

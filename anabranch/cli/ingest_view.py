@@ -57,7 +57,7 @@ def run_ingest(
         from anabranch.cli.summaries_view import check_model
 
         check_model(summarised_by)
-    with stages(passages="passages embedded") as progress:
+    with stages(passages="passages embedded", embedder="embedder made, once") as progress:
         report = ingest(paths, corpus, progress=progress, **options)
     # Counted in the corpus, because a run that changed nothing still reports what the corpus holds.
     documents, chunks = asyncio.run(_holds(corpus))

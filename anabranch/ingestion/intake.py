@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from anabranch.chunking.hierarchical_chunker import Sizes, grow
+from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit, leaf_counter
 from anabranch.errors import ReadingError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
@@ -21,6 +22,7 @@ from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.ingestion.isolation.worker_protocol import Setup
+from anabranch.ingestion.language_advice import LanguageTally
 from anabranch.ingestion.source_names import Names
 from anabranch.ingestion.sources import Gathered
 from anabranch.ingestion.write_batch import Batch
@@ -98,16 +100,20 @@ class Intake:
         self._rights = rights
         self._writer = writer
         self._embedder = embedder
+        unit = choose_unit(writer.meta(LEAF_UNIT), embedder, is_empty=writer.is_empty())
+        self._tokens = leaf_counter(unit, embedder)
         self._sizes = sizes
         self._report = report
         self._progress = progress
         # Without a tokenizer file, the documents are chunked here and not in the processes.
         self._pool = ReaderPool(
-            Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes), ahead=source.ahead
+            Setup(limits or Limits(), options, str(getattr(self._tokens, "tokenizer", None) or ""), sizes),
+            ahead=source.ahead,
         )
         # Created before anything is written, because it must know the tags from before the run.
         self._check = ChangeCheck(writer, access, rights=rights) if source.check is None else source.check
         self._batch = Batch(writer, embedder, report, progress)
+        self._languages = LanguageTally(embedder)
         self._names = Names(writer, source.is_gone)
         self._tally = Tally() if source.tally is None else source.tally
         self._files: dict[str, Arrival] = {}
@@ -168,8 +174,9 @@ class Intake:
             self._tally.remove(FileRow(file.source, "removed", why, documents))
 
     def fill_report(self, found: Gathered) -> None:
-        """Add the rows to the report, and the number of unfinished files."""
+        """Add the rows to the report, the number of unfinished files, and advice on the embedder."""
         self._report.rows = self._tally.rows()
+        self._report.warnings += self._languages.advice()
         self._report.left = len(found) + self._given - self._tally.finished_files
 
     def _files_to_read(self, found: Files) -> Iterator[Arrival]:
@@ -244,13 +251,14 @@ class Intake:
             return
         if self._writer.holds(doc_id, digest, path):
             return
-        tree = part.tree or grow(document, self._embedder, self._sizes)
+        tree = part.tree or grow(document, self._tokens, self._sizes)
         if not self._batch.has_room(tree):
             self._commit()
         file.changed += 1
         if former := self._names.take_freed(document.source):
             self._replaced[former] += 1
         self._names.wait(document.source, path)
+        self._languages.add(tree.text, len(tree.leaves))
         self._batch.add(Grown(document, tree, digest, path))
 
     def _finish(self, file: Arrival) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, check_sizes
+from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit
 from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.document_intake import given_documents
@@ -91,7 +92,8 @@ def ingest(
         options: How files are read: passwords, OCR.
         limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
-        progress: Called with the progress; the stages are 'files', 'passages' and 'index'.
+        progress: Called with the progress; the stages are 'files', 'passages' and 'index', and 'embedder' where that is
+            made first.
 
     Raises:
         UserError: A path does not exist, is a corpus or may not be read, an address is not one of the web, or the
@@ -106,7 +108,7 @@ def ingest(
         sizes = check_sizes(sizes)
     # All arguments are checked before a folder is created or a file is opened.
     # The reference keeps a given object alive: the corpus finds it by its spelling.
-    _held, spec = _load_embedder(embedder, base_url)
+    _held, spec = _load_embedder(embedder, base_url, progress)
     if language:
         checked_language(language)
     many_paths = list_paths(paths)
@@ -125,7 +127,7 @@ def ingest(
         root=root,
     )
     with gathering as found, opening as writer:
-        model, chunk_sizes = fix_settings(writer, spec, base_url, sizes, language)
+        model, chunk_sizes = fix_settings(writer, spec, base_url, sizes, language, progress)
         report.warnings += warn_of_long_leaves(model, chunk_sizes)
         intake = Intake(writer, model, chunk_sizes, access, report, progress, options, limits=limits, rights=rights)
         # After an error or a Ctrl-C, what was committed is still published, so that searches find it.
@@ -149,10 +151,12 @@ def ingest(
     return report
 
 
-def _load_embedder(given: str | Embeddings | Embedder, base_url: str | None) -> tuple[Embedder | None, str]:
+def _load_embedder(
+    given: str | Embeddings | Embedder, base_url: str | None, progress: Progress
+) -> tuple[Embedder | None, str]:
     """Return the given embedder and its spelling; None and "" if the corpus decides."""
     if isinstance(given, str):
-        return load_embedder(given, base_url) if given else None, given
+        return load_embedder(given, base_url, progress) if given else None, given
     from anabranch.models.given_embedder import wrap_embedder
 
     return wrap_embedder(given)
@@ -168,7 +172,12 @@ def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, 
 
 
 def fix_settings(
-    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None, language: str
+    writer: CorpusWriter,
+    spec: str,
+    base_url: str | None,
+    sizes: Sizes | None,
+    language: str,
+    progress: Progress = silent,
 ) -> tuple[Embedder, Sizes]:
     """Return the embedder and the chunk sizes of this corpus, and store them; the first run decides them.
 
@@ -176,8 +185,9 @@ def fix_settings(
         EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
         SettingsError: Other sizes were asked for.
     """
-    embedder, chosen = settings_of(writer, spec, base_url, sizes)
-    facts = {**embedder.facts, "sizes": json.dumps(chosen)}
+    embedder, chosen = settings_of(writer, spec, base_url, sizes, progress)
+    unit = choose_unit(writer.meta(LEAF_UNIT), embedder.model, is_empty=writer.is_empty())
+    facts = {**embedder.facts, "sizes": json.dumps(chosen), LEAF_UNIT: unit}
     writer.keep_meta({**facts, "language": language} if language else facts)
     return embedder.model, chosen
 
@@ -191,7 +201,7 @@ def warn_of_long_leaves(embedder: Embedder, sizes: Sizes) -> list[str]:
 
 
 def settings_of(
-    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None = None
+    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None = None, progress: Progress = silent
 ) -> tuple[CorpusEmbedder, Sizes]:
     """Return the embedder and the chunk sizes as `fix_settings` does, but store nothing.
 
@@ -202,7 +212,7 @@ def settings_of(
     # Scores and windows of chunks of two sizes would not be comparable.
     known = writer.meta("sizes")
     chosen = sizes or (check_sizes(json.loads(known)) if known else DEFAULT_SIZES)
-    embedder = embedder_of(writer, spec, base_url)
+    embedder = embedder_of(writer, spec, base_url, progress)
     if not writer.is_empty() and known and list(chosen) != json.loads(known):
         msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."
         raise SettingsError(msg, hint="Leave the sizes out, or ingest into a new corpus.")

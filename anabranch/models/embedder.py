@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -42,10 +42,13 @@ class EmbedderSettings:
     Attributes:
         model: What stands behind the colon of its spelling, as in `openai:text-embedding-3-small`; empty without one.
         base_url: An OpenAI-compatible server.
+        progress: Called with what is made, how much of it is done, and how much it is, where an embedder takes time to
+            be made.
     """
 
     model: str = ""
     base_url: str | None = None
+    progress: Callable[[str, int, int], None] = lambda _stage, _done, _total: None
 
 
 class EmbedderType(Protocol):
@@ -95,6 +98,21 @@ class KnowsScripts(Protocol):
     def reads(self, script: str) -> bool:
         """Tell whether it was trained on texts in a script, named as by `anabranch.text.scripts.script_of`."""
         ...
+
+
+@runtime_checkable
+class KnowsLanguages(Protocol):
+    """An embedder that can tell whether it reads many languages; another one is taken to read one."""
+
+    @property
+    def is_multilingual(self) -> bool:
+        """Whether it puts what says the same in two languages near each other."""
+        ...
+
+
+def is_multilingual(embedder: Embedder) -> bool:
+    """Tell whether an embedder finds passages in another language than the question's."""
+    return isinstance(embedder, KnowsLanguages) and embedder.is_multilingual
 
 
 def unread_script(embedder: Embedder, text: str) -> str:

@@ -8,6 +8,8 @@ class method `from_settings(settings: EmbedderSettings)`.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +20,8 @@ from anabranch.models.lru import LRU
 from anabranch.registry import OBJECT, Registry
 
 DEFAULT_EMBEDDER = "minilm"
+LOCAL_EMBEDDERS = (DEFAULT_EMBEDDER, "multilingual")
+"""Those that come with us and run on this machine: what a caller of a server may choose."""
 
 EMBEDDERS: Registry[EmbedderType] = Registry(
     "embedder",
@@ -56,8 +60,15 @@ KEPT = 8
 _loaded: LRU[tuple[str, str | None, int], Embedder] = LRU(KEPT)
 
 
-def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
+def load_embedder(
+    spec: str, base_url: str | None = None, progress: Callable[[str, int, int], None] | None = None
+) -> Embedder:
     """Return the embedder of a spelling, made once and kept for a while; blocks, so call it from a thread.
+
+    Args:
+        spec: The spelling.
+        base_url: OpenAI-compatible server of an 'openai:' embedder.
+        progress: See `EmbedderSettings`.
 
     Raises:
         SettingsError: The spelling is none of these.
@@ -73,7 +84,7 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
     with _lock:
         key = (spec, base_url, version)
         if (embedder := _loaded.get(key)) is None:
-            embedder = _new_embedder(spec, base_url)
+            embedder = _new_embedder(spec, base_url, progress)
             _loaded.set(key, embedder)
         return embedder
 
@@ -100,8 +111,9 @@ def resolve_spec(spec: str) -> str:
     raise SettingsError(msg, hint=f"{hint}{known}, or the path of a folder with model.onnx and tokenizer.json.")
 
 
-def _new_embedder(spec: str, base_url: str | None) -> Embedder:
+def _new_embedder(spec: str, base_url: str | None, progress: Callable[[str, int, int], None] | None) -> Embedder:
     name, _, model = spec.partition(":")
     if name in EMBEDDERS:
-        return EMBEDDERS.get(name).from_settings(EmbedderSettings(model, base_url))
+        settings = EmbedderSettings(model, base_url)
+        return EMBEDDERS.get(name).from_settings(replace(settings, progress=progress) if progress else settings)
     return FOLDERS.get("onnx").load(Path(spec))

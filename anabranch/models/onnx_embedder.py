@@ -21,10 +21,13 @@ from anabranch.errors import ModelError, SettingsError
 from anabranch.models.embedder import EmbedderSettings, Vectors, unit_rows
 from anabranch.models.minilm.bundled import MINILM_NAME, bundled_model, open_bundled
 from anabranch.models.onnx_session import input_types
-from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, EncodedText, Pieces, WordPieces
+from anabranch.text.scripts import HAN
 
 # What the bundled model sees of a text, special tokens included; it was trained with no more.
 TOKENS = 256
+# A model for Chinese or Russian reads two of these; the second is Latin.
+_SCRIPTS, _MANY = ("Latin", "Cyrillic", "Greek", "Arabic", "Devanagari", "Thai", HAN), 3
 # Output of a model that was exported with its pooling inside.
 SENTENCE = "sentence_embedding"
 
@@ -36,7 +39,7 @@ class SentenceModel:
     Attributes:
         name: Another one whenever a text's vector would be.
         open: Opens the model for so many threads.
-        tokenizer: Its tokenizer.json.
+        tokenizer: Its tokenizer.json, or one that is made already.
         limit: Most tokens of a text, special ones included.
         pool: Makes one vector of those of the tokens, shape (tokens, dimension).
         query: What the model wants in front of a question.
@@ -45,7 +48,7 @@ class SentenceModel:
 
     name: str
     open: Callable[[int], Any]
-    tokenizer: Path
+    tokenizer: Path | Pieces
     limit: int
     pool: Callable[[NDArray[Any]], NDArray[Any]]
     query: str = ""
@@ -71,7 +74,8 @@ class OnnxEmbedder:
         """
         self._threads = threads or os.cpu_count() or 1
         self._model = model or _bundled_sentence_model()
-        self._pieces = WordPieces(self._model.tokenizer, limit=self._model.limit)
+        own = self._model.tokenizer
+        self._pieces: Pieces = WordPieces(own, limit=self._model.limit) if isinstance(own, Path) else own
         self._lock = threading.Lock()
         self._session: Any = None
 
@@ -104,8 +108,8 @@ class OnnxEmbedder:
         return self._model.limit
 
     @property
-    def tokenizer(self) -> Path:
-        """What it counts tokens with, for whoever counts in another process."""
+    def tokenizer(self) -> Path | None:
+        """What it counts tokens with, for whoever counts in another process; None where that is no file."""
         return self._pieces.file
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -127,6 +131,11 @@ class OnnxEmbedder:
     def reads(self, script: str) -> bool:
         """Tell by its vocabulary whether the model was trained on texts in a script."""
         return self._pieces.reads(script)
+
+    @property
+    def is_multilingual(self) -> bool:
+        """Whether its vocabulary has words of several scripts, which only a model for many languages needs."""
+        return sum(map(self._pieces.reads, _SCRIPTS)) >= _MANY
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span of each token of `text`, in order."""
@@ -156,7 +165,7 @@ class OnnxEmbedder:
             np.stack(self._compute_each(self._encode(texts), self._pooled)), count=len(texts), embedder=self.name
         )
 
-    def _encode(self, texts: Sequence[str]) -> list[Any]:
+    def _encode(self, texts: Sequence[str]) -> Sequence[EncodedText]:
         encodings = self._pieces.encode(texts)
         for text, encoding in zip(texts, encodings, strict=True):
             if not len(encoding):
@@ -167,7 +176,7 @@ class OnnxEmbedder:
         return encodings
 
     def _compute_each(
-        self, encodings: Sequence[Any], compute: Callable[[Any], NDArray[np.float32]]
+        self, encodings: Sequence[EncodedText], compute: Callable[[EncodedText], NDArray[np.float32]]
     ) -> list[NDArray[np.float32]]:
         """Return what `compute` gives for each text, in order, several of them at a time."""
         self._load()
@@ -180,13 +189,13 @@ class OnnxEmbedder:
             found = dict(zip(order, pool.map(lambda row: compute(encodings[row]), order), strict=True))
         return [found[row] for row in range(len(encodings))]
 
-    def _pooled(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
+    def _pooled(self, encoding: EncodedText) -> NDArray[np.float32]:
         found = self._states(encoding)
         if output_of(self._load()).name == SENTENCE:
             return found
         return np.asarray(self._model.pool(found), dtype=np.float32)
 
-    def _states(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
+    def _states(self, encoding: EncodedText) -> NDArray[np.float32]:
         """Run the model: shape (tokens, dimension), or (dimension,) where the pooling is inside it."""
         session = self._load()
         length = len(encoding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,6 +32,55 @@ class Tokens(Protocol):
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span of each token of `text`, in order."""
         ...
+
+
+class EncodedText(Protocol):
+    """What a model gets of a text; tokenizers' `Encoding` is one."""
+
+    @property
+    def ids(self) -> list[int]:
+        """Numbers of the tokens."""
+        ...
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        """1 for each token that the model was trained to find around a text, 0 for those of the text."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class Pieces(Tokens, Protocol):
+    """What an embedder asks of its tokenizer."""
+
+    @property
+    def file(self) -> Path | None:
+        """Its tokenizer.json; None where it has none."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Sequence[EncodedText]:
+        """Return what the model gets for each text: special tokens added, cut, not padded."""
+        ...
+
+    def reads(self, script: str) -> bool:
+        """Tell whether the vocabulary has words of a script, and not only its letters."""
+        ...
+
+
+def count_scripts(vocabulary: Iterable[str]) -> Counter[str]:
+    """Count the pieces of each script, such of a single letter left out; a Han character is a word."""
+    letters = (piece if piece.isalpha() else "".join(filter(str.isalpha, piece)) for piece in vocabulary)
+    scripts = [(main_script(text), len(text)) for text in letters if text]
+    return Counter(script for script, length in scripts if length > 1 or script == HAN)
+
+
+def has_words_of(script: str, counts: Mapping[str, int]) -> bool:
+    """Tell by `count_scripts` whether a vocabulary has words of a script, or only its letters, as most have of each.
+
+    all-MiniLM-L6-v2 has 27,533 pieces of several Latin letters, 8 of Cyrillic ones and 488 Han characters; a model
+    for many languages has thousands of each.
+    """
+    return counts.get(script, 0) >= (_HAN_CHARACTERS if script == HAN else _WORDS)
 
 
 def _load(file: Path) -> Tokenizer:
@@ -72,19 +121,16 @@ class WordPieces:
     def __init__(self, file: Path = MINILM_TOKENIZER, *, limit: int = 256) -> None:
         """Load the file; `limit` is the most tokens, special ones included, that the model gets to see."""
         self.file = file
-        self._limit = limit
         self._whole = _load(file)
-
-    @cached_property
-    def _cut(self) -> Tokenizer:
-        # A tokenizer keeps its truncation inside, so each role needs a copy of its own; who only counts needs but one.
-        cut = _load(self.file)
-        cut.enable_truncation(max_length=self._limit)
-        return cut
+        self._room = max(0, limit - self._whole.num_special_tokens_to_add(is_pair=False))
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
         """Return what the model gets for each text: special tokens added, cut, not padded."""
-        return self._cut.encode_batch_fast([encodable(text) for text in texts])
+        # A tokenizer cuts only if it is told to for all texts, and a second one would take as long to load again.
+        encodings = self._whole.encode_batch_fast([encodable(text) for text in texts], add_special_tokens=False)
+        for encoding in encodings:
+            encoding.truncate(self._room)
+        return [self._whole.post_process(encoding) for encoding in encodings]
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text, without special tokens, uncut."""
@@ -92,20 +138,12 @@ class WordPieces:
         return [len(encoding) for encoding in encodings]
 
     def reads(self, script: str) -> bool:
-        """Tell whether the vocabulary has words of a script, or only its letters, as most have of every script.
-
-        all-MiniLM-L6-v2 has 27,533 pieces of several Latin letters, 8 of Cyrillic ones and 488 Han characters; a model
-        for many languages has thousands of each.
-        """
-        return self._pieces_of[script] >= (_HAN_CHARACTERS if script == HAN else _WORDS)
+        """Tell whether the vocabulary has words of a script; see `has_words_of`."""
+        return has_words_of(script, self._scripts)
 
     @cached_property
-    def _pieces_of(self) -> Counter[str]:
-        """How many pieces of each script there are, such of a single letter left out; a Han character is a word."""
-        vocabulary = self._whole.get_vocab()
-        letters = (piece if piece.isalpha() else "".join(filter(str.isalpha, piece)) for piece in vocabulary)
-        scripts = [(main_script(text), len(text)) for text in letters if text]
-        return Counter(script for script, length in scripts if length > 1 or script == HAN)
+    def _scripts(self) -> Counter[str]:
+        return count_scripts(self._whole.get_vocab())
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span [start, end) of each token of `text`, in order."""

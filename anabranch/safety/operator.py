@@ -54,6 +54,7 @@ class Operator(BaseModel):
         audit_questions: Whether the audit log holds the words of questions.
         feedback: Where another LangGraph server keeps feedback: a folder or a PostgreSQL address; None: nowhere.
         base_url: The model server that `base_url_key` is for.
+        embedder: The embedder of new corpora, where their first ingest names none; empty for the bundled one.
         replicas: Folder for copies of published corpora.
         replica_poll: Seconds after which a published corpus is checked for changes.
         replica_age: Seconds for which a copy may answer without a check.
@@ -72,6 +73,7 @@ class Operator(BaseModel):
     audit_questions: bool = False
     feedback: Annotated[str | None, PLACE] = None
     base_url: str | None = None
+    embedder: str = ""
     replicas: Annotated[str, PLACE] = ".anabranch/replicas"
     replica_poll: Annotated[float, Field(ge=0)] = 30.0
     # A revoked tag has no effect after this time and the time between two publications. A quarter of an hour is long

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
-from anabranch.store.writer_protocol import CorpusWriter
+from anabranch.safety.operator import operator
+from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.amounts import without_amounts
 
 EMBEDDED_LEAVES = 64
@@ -29,22 +30,28 @@ class CorpusEmbedder(NamedTuple):
         return {"embedder": self.model.name, "spec": resolve_spec(self.spec), "base_url": self.base_url}
 
 
-def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> CorpusEmbedder:
+def usual_embedder() -> str:
+    """Return the embedder of new corpora: what ANABRANCH_EMBEDDER says, else the bundled one."""
+    return operator().embedder or DEFAULT_EMBEDDER
+
+
+def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None, progress: Progress = silent) -> CorpusEmbedder:
     """Return the embedder of a corpus, without storing it yet.
 
     Args:
         writer: The corpus.
-        spec: The requested embedder; empty for that of the corpus, or the bundled one in a new corpus.
+        spec: The requested embedder; empty for that of the corpus, or the usual one in a new corpus.
         base_url: The requested server; None for that of the corpus.
+        progress: Called with the progress where the embedder is made first.
 
     Raises:
         EmbedderMismatchError: The corpus holds documents of another one.
         SettingsError: There is no such embedder.
     """
     # The request comes before the corpus's own, so that a wrong request is refused below instead of ignored.
-    spec = spec or writer.meta("spec") or DEFAULT_EMBEDDER
+    spec = spec or writer.meta("spec") or usual_embedder()
     url = base_url or writer.meta("base_url") or ""
-    model = load_embedder(spec, url or None)
+    model = load_embedder(spec, url or None, progress)
     # Vectors of two models lie in two spaces: cosines between them are noise that looks like scores. In an empty corpus
     # there is nothing to mix yet, so a first run that failed can be repeated with another embedder.
     if not writer.is_empty() and writer.meta("embedder") != model.name:

@@ -322,6 +322,20 @@ async def test_sizes_that_are_none_are_refused(root: Path, tmp_path: Path, sizes
     assert not (tmp_path / "c").exists()
 
 
+async def test_the_first_run_of_a_corpus_says_its_embedder(root: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    await graph.ainvoke({"paths": ["."], "embedder": "minilm"}, context=IngestContext(corpus=str(corpus)))
+    with open_writer(corpus) as writer:
+        assert writer.meta("spec") == "minilm"
+
+
+@pytest.mark.parametrize("embedder", ["openai", "openai:text-embedding-3-small", "/models/own", ["minilm"], 7])
+async def test_a_caller_chooses_no_folder_and_no_hosted_embedder(root: Path, tmp_path: Path, embedder: Any) -> None:
+    with pytest.raises(SettingsError, match="none of minilm, multilingual"):
+        await graph.ainvoke({"paths": ["."], "embedder": embedder}, context=IngestContext(corpus=str(tmp_path / "c")))
+    assert not (tmp_path / "c").exists()
+
+
 @pytest.mark.parametrize("given", [{}, {"paths": []}, {"paths": None}])  # a misspelt channel is dropped by LangGraph
 async def test_nothing_to_ingest_is_an_error_with_a_name(root: Path, tmp_path: Path, given: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match="nothing to ingest"):

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from anabranch.chunking.leaf_unit import unit_counter
 from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.process_limits import GRACE, confine, end_after, too_much_memory, used_bytes
 from anabranch.ingestion.isolation.read_and_chunk import read_and_chunk
@@ -28,7 +29,7 @@ from anabranch.ingestion.isolation.worker_protocol import (
     receive,
     send,
 )
-from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.models.wordpiece_tokenizer import Tokens, WordPieces
 from anabranch.readers.heartbeat import heard_by
 
 MOST_FILES = 200
@@ -66,7 +67,8 @@ class _Reader:
     def __init__(self, setup: Setup, replies: BinaryIO) -> None:
         self._setup = setup
         self._replies = replies
-        self._tokens = WordPieces(Path(setup.tokenizer)) if setup.tokenizer else None
+        own = WordPieces(Path(setup.tokenizer)) if setup.tokenizer else None
+        self._tokens: Tokens | None = unit_counter(setup.unit) if setup.unit else own
         self._spoke = 0.0
 
     def read(self, path: Path, source: str, real: Path | None, *, is_last: bool) -> None:

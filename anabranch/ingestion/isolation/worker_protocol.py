@@ -90,12 +90,14 @@ class Setup:
         options: How files are read.
         tokenizer: Path of the `tokenizer.json` to count with; empty to leave the cutting to the parent.
         sizes: Most tokens of a root, a middle and a leaf.
+        unit: A unit of leaves that needs no tokenizer from here; empty to count with that.
     """
 
     limits: Limits
     options: ReadOptions
     tokenizer: str
     sizes: Sizes
+    unit: str = ""
 
 
 def setup_frame(setup: Setup) -> Frame:

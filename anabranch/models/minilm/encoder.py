@@ -1,8 +1,10 @@
-"""all-MiniLM-L6-v2 with products of 8-bit integers, which a CPU does two to three times as fast as those of floats.
+"""A BERT of width 384 with products of 8-bit integers, which a CPU does two to three times as fast as those of floats.
+
+That is all-MiniLM-L6-v2, which comes with us, and multilingual-e5-small, which a plugin makes.
 
 The weights are int8 as they come; what they are multiplied with is quantised as the model runs, each token by its own
-largest value (vector-wise quantisation). Four channels are much larger than all others and stay in floats, as in
-LLM.int8() (Dettmers et al. 2022, section 3.2): most of the error would come from them. One text goes through at a
+largest value (vector-wise quantisation). Four channels of either are much larger than all others and stay in floats, as
+in LLM.int8() (Dettmers et al. 2022, section 3.2): most of the error would come from them. One text goes through at a
 time, so nothing of its vector depends on another text, and no padding is computed.
 """
 
@@ -20,10 +22,11 @@ _LINEAR_PER_LAYER = 6  # query, key, value, attended, widened, narrowed: the ord
 
 Floats = NDArray[np.float32]
 
-_WIDTH, _HEADS, _HEAD_WIDTH = 384, 12, 32
+WIDTH, HEADS = 384, 12
+_HEAD_WIDTH = WIDTH // HEADS
 _NORM_EPSILON = 1e-12
 
-# Measured on 40 passages: in these channels some tokens reach 20 times the root mean square of the rest.
+# Of MiniLM, measured on 40 passages: in these channels some tokens reach 20 times the root mean square of the rest.
 _OUTLIERS = np.array([63, 99, 157, 223])
 
 # GELU is never below -0.17, so that its output takes the whole unsigned range once it is lifted by that much.
@@ -65,13 +68,17 @@ class Layer(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The whole encoder; `positions` has the embedding of token type 0 added, the only type that we use."""
+    """The whole encoder; `positions` has the embedding of token type 0 added, the only type that we use.
+
+    `outliers` are the channels of the hidden states that stay in floats.
+    """
 
     words: NDArray[np.int8]
     word_scales: Floats
     positions: Floats
     norm: Norm
     layers: list[Layer]
+    outliers: NDArray[np.int64] = _OUTLIERS
 
 
 def read_weights(model: bytes) -> Weights:
@@ -102,12 +109,13 @@ def _layer(stored: dict[str, NDArray[Any]], number: int) -> Layer:
         Linear(stored[name], stored[f"{name.removesuffix('_q')}_scale"][0], stored[f"{layer}{bias}.bias"])
         for name, bias in zip(used, biases, strict=True)
     )
-    mixing = _side_by_side([query, key, value])
+    mixing = join_outputs([query, key, value])
     attended_norm = _norm(stored, f"{layer}attention.output.LayerNorm")
     return Layer(mixing, attended, attended_norm, widened, narrowed, _norm(stored, f"{layer}output.LayerNorm"))
 
 
-def _side_by_side(parts: list[Linear]) -> Linear:
+def join_outputs(parts: list[Linear]) -> Linear:
+    """Return one product that gives the outputs of all parts side by side."""
     weight = np.concatenate([part.weight for part in parts], axis=1)
     return Linear(weight, np.concatenate([part.scale for part in parts]), np.concatenate([part.bias for part in parts]))
 
@@ -126,11 +134,12 @@ class _Quantised(NamedTuple):
 
 def int8_encoder(weights: Weights) -> bytes:
     """Return an ONNX model that takes `input_ids` (1, tokens) to the last hidden state (1, tokens, 384)."""
-    return _Encoder().build(weights)
+    return _Encoder(weights.outliers).build(weights)
 
 
 class _Encoder:
-    def __init__(self) -> None:
+    def __init__(self, outliers: NDArray[np.int64]) -> None:
+        self._outliers = outliers
         self._graph = graph = GraphBuilder()
         self._ids = graph.node("Reshape", graph.input("input_ids", INT64, (1, "tokens")), graph.constant([-1]))
         self._tokens = graph.node("Shape", self._ids)
@@ -142,8 +151,8 @@ class _Encoder:
         for layer in weights.layers:
             hidden = self._added(self._attended(hidden, layer), hidden, layer.attended_norm)
             hidden = self._added(self._fed_forward(hidden, layer), hidden, layer.narrowed_norm)
-        output = graph.node("Reshape", hidden, graph.constant([1, -1, _WIDTH]))
-        return graph.model(output, FLOAT, (1, "tokens", _WIDTH))
+        output = graph.node("Reshape", hidden, graph.constant([1, -1, WIDTH]))
+        return graph.model(output, FLOAT, (1, "tokens", WIDTH))
 
     def _embedded(self, weights: Weights) -> str:
         graph = self._graph
@@ -156,13 +165,13 @@ class _Encoder:
     def _attended(self, hidden: str, layer: Layer) -> str:
         graph = self._graph
         mixed = self._linear_with_outliers(hidden, _with_scaled_query(layer.mixing))
-        split = graph.node("Reshape", mixed, graph.constant([-1, 3, _HEADS, _HEAD_WIDTH]))
+        split = graph.node("Reshape", mixed, graph.constant([-1, 3, HEADS, _HEAD_WIDTH]))
         by_head = graph.node("Transpose", split, perm=[1, 2, 0, 3])
         query, key, value = (graph.node("Gather", by_head, graph.constant(part), axis=0) for part in range(3))
         shares = graph.node("MatMul", query, graph.node("Transpose", key, perm=[0, 2, 1]))
         seen = graph.node("MatMul", graph.node("Softmax", shares, axis=-1), value)
         together = graph.node("Transpose", seen, perm=[1, 0, 2])
-        rows = graph.node("Reshape", together, graph.constant([-1, _WIDTH]))
+        rows = graph.node("Reshape", together, graph.constant([-1, WIDTH]))
         return self._linear(self._quantised(rows), layer.attended)
 
     def _fed_forward(self, hidden: str, layer: Layer) -> str:
@@ -182,11 +191,11 @@ class _Encoder:
 
     def _linear_with_outliers(self, hidden: str, linear: Linear) -> str:
         graph = self._graph
-        keep = np.ones(_WIDTH, dtype=np.float32)
-        keep[_OUTLIERS] = 0
+        keep = np.ones(WIDTH, dtype=np.float32)
+        keep[self._outliers] = 0
         common = self._product(self._quantised(graph.node("Mul", hidden, graph.constant(keep))), linear)
-        large = graph.node("Gather", hidden, graph.constant(_OUTLIERS), axis=1)
-        weights = linear._replace(weight=linear.weight[_OUTLIERS]).values
+        large = graph.node("Gather", hidden, graph.constant(self._outliers), axis=1)
+        weights = linear._replace(weight=linear.weight[self._outliers]).values
         exact = graph.node("Gemm", large, graph.constant(weights), graph.constant(linear.bias))
         return graph.node("Add", common, exact)
 
@@ -218,6 +227,6 @@ class _Encoder:
 
 def _with_scaled_query(mixing: Linear) -> Linear:
     """Divide the scores of attention by the root of the head's width, at no cost: in the weights."""
-    factor = np.ones(3 * _WIDTH, dtype=np.float32)
-    factor[:_WIDTH] = _HEAD_WIDTH**-0.5
+    factor = np.ones(3 * WIDTH, dtype=np.float32)
+    factor[:WIDTH] = _HEAD_WIDTH**-0.5
     return Linear(mixing.weight, mixing.scale * factor, mixing.bias * factor)

@@ -5,6 +5,7 @@ That is the scores missing from ranked lists, and the evidence for each question
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -13,7 +14,7 @@ from anabranch.errors import OperationError
 from anabranch.retrieval import CORPUS_RETRIEVERS
 from anabranch.retrieval.fusion import complete
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
-from anabranch.store.protocol import CorpusReader, FullScores, Scope
+from anabranch.store.protocol import CorpusReader, FullScores, Scope, TermStatistics
 from anabranch.types import Arm, Query, Retrieved
 
 
@@ -47,7 +48,20 @@ async def complete_lists(
         return filled, []
     # Only what the dense retriever found itself shows how far it can be trusted, not the passages scored for BM25.
     found = {record["retriever"]: record["lists"] for record in records}
-    return filled, [weigh(near["scores"]) for near in found["dense"]]
+    shares = await _known_shares(corpus, scope, [query["text"] for query in queries])
+    return filled, [weigh(near["scores"], share) for near, share in zip(found["dense"], shares, strict=True)]
+
+
+async def _known_shares(corpus: CorpusReader, scope: Scope, texts: Sequence[str]) -> list[float | None]:
+    """Return the share of each text's words that the corpus has, where its embedder reads many languages."""
+    from anabranch.models.embedder import is_multilingual
+
+    # Looking through a vocabulary takes a while the first time.
+    if not isinstance(corpus, TermStatistics) or not await asyncio.to_thread(is_multilingual, corpus.embedder):
+        return [None] * len(texts)
+    analysed = [set(terms) for terms in await corpus.analyse(texts)]
+    known = (await corpus.idf(list(texts), scope)).keys()
+    return [len(terms & known) / len(terms) if terms else None for terms in analysed]
 
 
 async def _score_all(

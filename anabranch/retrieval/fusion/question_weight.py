@@ -4,6 +4,10 @@ An embedder that cannot read the question finds many passages equally near, and 
 best of them 1. So the dense list weighs as much as BM25's if its best passage stands out as far as by chance, and less
 if it does not. BM25 needs no such measure: it finds nothing if no passage has the words.
 
+Unless the question is in another language than the documents, and the embedder reads both: then names, numbers and
+chance are all that BM25 finds. The share of the question's words that the documents have at all tells how far it can be
+trusted.
+
 Only the head of the dense list counts, so documents about other subjects do not change the weight.
 
 docs/adr/0010-fusion.md lists what else was tried.
@@ -26,23 +30,31 @@ class QuestionEvidence:
     """A weight and its reason.
 
     Attributes:
-        alpha: Weight of the dense list against the BM25 list, both normalised by minimum and maximum; 0 to one half.
+        alpha: Weight of the dense list against the BM25 list, both normalised by minimum and maximum; 0 to 1, and at
+            most one half where the documents have all words of the question.
         trust: How far the best cosine stands out of the list, 0 to 1; 1 where it does as much as by chance or more.
+        known: The share of the question's words that the documents have; None where it does not count.
     """
 
     alpha: float
     trust: float
+    known: float | None = None
 
 
-def weigh(found: Sequence[float | None]) -> QuestionEvidence:
+def weigh(found: Sequence[float | None], known: float | None = None) -> QuestionEvidence:
     """Weigh the two retrievers for one question.
 
     Args:
         found: Cosines of what the dense retriever found itself; they need not be in order.
+        known: Share of the question's words that the documents have, 0 to 1, for an embedder that reads many languages;
+            None for another one, which finds no more than BM25 in a language that is not that of the documents.
     """
     trust = _trust(sorted(replace_non_finite(found), reverse=True))
     # One list is weak evidence about an embedder, so take the geometric mean of its trust and 1.
-    return QuestionEvidence(math.sqrt(trust) / 2, trust)
+    dense = math.sqrt(trust) / 2
+    # The square, because a question in the documents' language has words that they lack, too.
+    bm25 = (1 - dense) * (1.0 if known is None or not found else known**2)
+    return QuestionEvidence(dense / (dense + bm25) if dense else 0.0, trust, known)
 
 
 def _trust(near: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from functools import partial
 
+from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit, unit_for
 from anabranch.errors import CorpusEmptyError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
@@ -61,13 +62,15 @@ def rebuild(
         database.connection.execute("REINDEX")
         spec = resolve_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
         url = base_url or (database.meta("base_url") if embedder is None else None) or None
-        model = load_embedder(spec, url)
+        model = load_embedder(spec, url, progress)
         _forget_bad(database, model.name)
         _embed_missing(database, model, progress)
         with database.transaction() as changing:
             # Only another embedder counts as a change: with the same vectors, open indexes stay valid.
             if database.meta("embedder") != model.name:
                 changing()
+                # Further leaves are those that a new corpus would get: the former embedder may be gone.
+                database.set_meta(LEAF_UNIT, unit_for(model))
             database.set_meta("embedder", model.name)
             database.set_meta("spec", spec)
             database.set_meta("base_url", url or "")
@@ -76,6 +79,12 @@ def rebuild(
         sweep(folder, 1)
         database.forget_unused(everything=True)
         _compact(database)
+        if not choose_unit(database.meta(LEAF_UNIT), model, is_empty=manifest is None):
+            _log.warning(
+                "The leaves of %s are measured in tokens of its embedder. To get the leaves that all embedders share, "
+                "ingest its files into a new corpus.",
+                folder,
+            )
     if manifest is None:
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")

@@ -58,7 +58,8 @@ def import_(
     *,
     corpus: CorpusOption = None,
     embedder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="minilm, openai:MODEL or a folder; for a new corpus.")
+        str | None,
+        typer.Option(metavar="NAME", help="minilm, multilingual, openai:MODEL or a folder; for a new corpus."),
     ] = None,
     base_url: EmbedderUrlOption = None,
     wait: WaitOption = 0.0,

@@ -55,7 +55,8 @@ def prepare(
     if not collection.sources:
         msg = f"There is no corpus.jsonl in {collection.folder}."
         raise CollectionError(msg, hint="Add it, or name the corpus that holds the documents with --corpus.")
-    model = load_embedder(embedder or DEFAULT_EMBEDDER, base_url)
+    embedder = embedder or DEFAULT_EMBEDDER
+    model = load_embedder(embedder, base_url, progress)
     folder = home / _name(collection, model.name, sizes or DEFAULT_SIZES)
     # Ingest notices changed files, but not a changed embedder of the same name, or a changed reader.
     if fresh and folder.exists():

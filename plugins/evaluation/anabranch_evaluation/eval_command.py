@@ -40,7 +40,8 @@ def evaluate(
     ] = None,
     sets: SetOption = None,
     embedder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="minilm, openai:MODEL, or a folder with an ONNX model.")
+        str | None,
+        typer.Option(metavar="NAME", help="minilm, multilingual, openai:MODEL, or a folder with an ONNX model."),
     ] = None,
     base_url: EmbedderUrlOption = None,
     corpus: Annotated[

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.retrieval.fusion import complete, fuse
-from anabranch.retrieval.fusion.question_weight import weigh
+from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import ANY_SCORES
 
@@ -54,6 +54,19 @@ def test_any_scores_give_a_weight_in_bounds(found: list[float | None]):
 @given(st.data(), SCORES)
 def test_the_order_of_the_scores_does_not_matter(data: st.DataObject, found: list[float | None]):
     assert weigh(data.draw(st.permutations(found))) == weigh(found)
+
+
+def test_words_that_the_documents_lack_turn_the_weight_to_the_vectors():
+    found = [0.8, *[0.3] * 9, 0.29]
+    assert weigh(found, 1.0).alpha == weigh(found).alpha == 0.5
+    assert weigh(found, 0.5).alpha == pytest.approx(0.5 / (0.5 + 0.5 * 0.25))
+    assert weigh(found, 0.0) == QuestionEvidence(1.0, 1.0, 0.0)
+
+
+@given(SCORES, st.floats(0, 1), st.floats(0, 1))
+def test_the_more_words_are_known_the_more_bm25_weighs(found: list[float | None], first: float, second: float):
+    fewer, more = weigh(found, min(first, second)).alpha, weigh(found, max(first, second)).alpha
+    assert 0 <= weigh(found).alpha <= more <= fewer <= 1
 
 
 RAW = st.floats(0, 40).map(lambda score: round(score, 3))

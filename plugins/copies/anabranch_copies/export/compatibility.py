@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES
+from anabranch.chunking.leaf_unit import LEAF_UNIT
 from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.store.corpus_embedder import embedder_of
@@ -26,6 +27,7 @@ def resolve_embedder(database: CorpusWriter, header: Header, spec: str, base_url
     _check_embedder(database, header, embedder.model, named=bool(spec), is_empty=is_empty)
     if is_empty:
         facts |= {"sizes": json.dumps(header.sizes or DEFAULT_SIZES), "language": header.language}
+        facts |= {LEAF_UNIT: header.leaf_unit}
     else:
         _check_cut(database, header)
     database.keep_meta(facts)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from anabranch.chunking.hierarchical_chunker import Sizes, check_sizes
+from anabranch.chunking.leaf_unit import LEAF_UNIT
 from anabranch.errors import CorpusDamagedError, SettingsError
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_snapshot import CorpusSnapshot
@@ -92,6 +93,7 @@ def header_of(snapshot: CorpusSnapshot, *, vectors: bool) -> Header:
         embedder=facts.get("embedder", ""),
         dimension=dimension,
         sizes=_sizes(facts.get("sizes", "")),
+        leaf_unit=facts.get(LEAF_UNIT, ""),
         # Empty if it is not decided yet, which a reader takes for English.
         language=facts.get("language") or "english",
         documents=snapshot.count(),

@@ -51,6 +51,7 @@ class Header(BaseModel):
         embedder: Name of the embedder, empty if it could not be read.
         dimension: Length of its vectors.
         sizes: Tokens of root, middle and leaf; None if they could not be read.
+        leaf_unit: See `anabranch.chunking.leaf_unit`.
         language: Language of the analyser.
         documents: Number of documents in the corpus; None if they could not be counted.
         vectors: Whether the vectors are in the file.
@@ -62,6 +63,7 @@ class Header(BaseModel):
     embedder: str
     dimension: WholeNumber
     sizes: Annotated[Sizes, AfterValidator(check_sizes)] | None
+    leaf_unit: str = ""
     language: str
     documents: WholeNumber | None
     vectors: StrictBool

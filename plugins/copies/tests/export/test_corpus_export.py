@@ -29,7 +29,8 @@ def test_a_corpus_is_readable_by_eye(corpus: Path) -> None:
     assert told[-1] == ("documents", 8, 8)
     assert header | {"embedder": "", "line_sha256": ""} == {
         "kind": "corpus", "format": "anabranch", "version": 1, "embedder": "", "dimension": 384,
-        "sizes": [256, 64, 32], "language": "english", "documents": 8, "vectors": False, "line_sha256": "",
+        "sizes": [256, 64, 32], "leaf_unit": "wordpiece", "language": "english", "documents": 8, "vectors": False,
+        "line_sha256": "",
     }  # fmt: skip
     assert end.pop("line_sha256")
     assert end == {"kind": "end", "documents": 8, "files": 4}
