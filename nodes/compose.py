@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from anabranch.extracts.nearest_passages import NEAREST, find_nearest, select_leaves
@@ -29,6 +30,7 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
     """Return the best-matching passages as a draft; an empty draft if the windows hold none."""
     from anabranch.extracts.best_passages import best_passages
     from anabranch.extracts.composition import list_excerpts, mark_best, write_passages
+    from anabranch.models.embedder import is_multilingual
 
     corpus = await turn.corpus()
     if is_whole(state.get("coverage")):
@@ -39,9 +41,12 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
     question = respell_question(state["turn"]["standalone_question"], state["queries"])
     idf = await idf_of(corpus, [question], turn.scope)
     # Another embedder may be a paid service.
-    by_meaning = corpus.embedder.name in CALIBRATED
+    across = await asyncio.to_thread(is_multilingual, corpus.embedder)
+    by_meaning = across or corpus.embedder.name in CALIBRATED
     passages = await mark_best(passages, question, idf, corpus, by_meaning=by_meaning)
-    answer = await write_passages(passages, state["turn"]["question"], corpus, turn.scope, is_weak=is_weak(state))
+    # How far passages in another language match is not known by their words.
+    weak = is_weak(state) and not across
+    answer = await write_passages(passages, state["turn"]["question"], corpus, turn.scope, is_weak=weak)
     # The result names the passages in the windows, which may be parents of the leaves.
     parents = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
     return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=list_excerpts(passages, parents))

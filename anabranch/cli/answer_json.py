@@ -72,9 +72,10 @@ async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[s
 
 
 def work_of(state: Mapping[str, Any], prompts: Sequence[SentPrompt] = ()) -> dict[str, Any]:
-    """Return what `--explain` adds: the ranks of each candidate, the cost of each step, and the prompts."""
+    """Return what `--explain` adds: the ranks of each candidate, the chain, the cost of each step, and the prompts."""
     return {
         "candidates": list(state.get("candidates") or []),
+        "chain": dict(state.get("chain") or {}),
         "merged": [dict(passage) for passage in _passages(state)],
         "trace": list(state.get("trace") or []),
         "prompts": list(prompts),

@@ -132,6 +132,11 @@ def ingest(
     context = context_of(corpus=corpus, model=model)
     if model is not None and not summaries:
         raise SettingsError("--model names the chat model of --summaries.", hint="Add --summaries, or leave it out.")
+    if summaries and base_url is not None and model is not None and ":" not in model:
+        msg = f"--base-url names the server of the embedder, and the chat model {model!r} names no provider."
+        raise SettingsError(
+            msg, hint="Set ANABRANCH_BASE_URL to the server of the chat model, or spell it provider:name."
+        )
     if summaries and queue:
         msg = "--summaries cannot be combined with --queue."
         raise SettingsError(msg, hint="Run `anabranch ingest --summaries` when the workers are done.")

@@ -38,7 +38,8 @@ class LanguageTally:
             return []
         problem = f"{share:.0%} of the new passages are in languages that {self._embedder.name} reads badly"
         return [
-            f"{problem}. Run `anabranch corpus rebuild --embedder multilingual`; it needs the extra `multilingual`."
+            f"{problem}. Run `anabranch corpus rebuild --corpus CORPUS --embedder multilingual`; it needs the extra "
+            "`multilingual`."
         ]
 
     def _is_foreign(self, text: str) -> bool:

@@ -56,7 +56,7 @@ def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None, progress:
     # there is nothing to mix yet, so a first run that failed can be repeated with another embedder.
     if not writer.is_empty() and writer.meta("embedder") != model.name:
         msg = f"The corpus was made with the embedder {writer.meta('embedder')!r}, not {model.name!r}."
-        hint = f"Leave --embedder out, or embed it again: anabranch corpus rebuild --embedder {spec}"
+        hint = f"Leave --embedder out, or embed it again: anabranch corpus rebuild --corpus CORPUS --embedder {spec}"
         raise EmbedderMismatchError(msg, hint=hint)
     return CorpusEmbedder(model, spec, url)
 

@@ -188,5 +188,5 @@ def embedder_of(folder: Path, manifest: Manifest) -> Embedder:
     """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
     # Read from the manifest, which matches the searched vectors: a rebuild with another embedder changes the database
     # first.
-    hint = "Restore it, or embed the corpus again: anabranch corpus rebuild --embedder minilm"
+    hint = "Restore it, or embed the corpus again: anabranch corpus rebuild --corpus CORPUS --embedder minilm"
     return embedder_of_vectors(manifest.spec, manifest.base_url, manifest.embedder, where=f"at {folder}", hint=hint)

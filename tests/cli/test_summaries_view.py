@@ -46,6 +46,7 @@ def test_it_prints_what_was_written_and_what_failed(
         (["--summaries"], "--summaries needs a chat model"),
         (["--model", "openai:gpt-5-mini"], "--model names the chat model of --summaries"),
         (["--summaries", "--model", "openai:gpt-5-mini"], "needs a key"),
+        (["--summaries", "--model", "qwen3", "--base-url", "http://127.0.0.1:9/v1"], "Set ANABRANCH_BASE_URL"),
         (["--summaries", "--queue", "--model", "x"], "--summaries cannot be combined with --queue"),
     ],
 )

@@ -68,4 +68,4 @@ def refused(kind: type[Exception] | tuple[type[Exception], ...], work: Callable[
     with pytest.raises(kind) as caught:
         work(*given)
     if isinstance(caught.value, EmbedderMismatchError):
-        assert "anabranch corpus rebuild --embedder" in str(caught.value)
+        assert "anabranch corpus rebuild --corpus CORPUS --embedder" in str(caught.value)

@@ -13,6 +13,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.extracts.best_passages import MOST_CHARS, MOST_LEAVES
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import load_embedder
+from anabranch.models.onnx_embedder import OnnxEmbedder
 from tests.graph.inside import graph
 
 FIRST = "No chat model: the passages that match best."
@@ -131,6 +132,14 @@ async def test_a_question_that_nothing_is_about_gets_the_passages_and_is_told_so
     state = await _turn("What is the favourite colour of the king of Portugal?", mill)
     assert not state["abstained"]
     assert state["answer"].splitlines()[0] == WEAK
+
+
+async def test_an_embedder_of_many_languages_does_not_tell_how_weakly_words_match(
+    mill: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OnnxEmbedder, "is_multilingual", True)
+    state = await _turn("What is the favourite colour of the king of Portugal?", mill)
+    assert state["answer"].splitlines()[0] == FIRST
 
 
 @pytest.mark.parametrize(

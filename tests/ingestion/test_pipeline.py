@@ -400,7 +400,7 @@ def test_a_line_that_names_its_own_readers_gets_no_others(folder: Path, corpus: 
 
 def test_another_embedder_or_other_sizes_are_refused(folder: Path, corpus: Path, own_model: Path) -> None:
     ingest([folder], corpus, sizes=(256, 64, 32))
-    with pytest.raises(EmbedderMismatchError, match="corpus rebuild --embedder"):
+    with pytest.raises(EmbedderMismatchError, match="corpus rebuild --corpus CORPUS --embedder"):
         ingest([folder], corpus, embedder=str(own_model))
     with pytest.raises(SettingsError, match="chunks"):
         ingest([folder], corpus, sizes=(512, 128, 64))
