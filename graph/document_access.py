@@ -113,6 +113,8 @@ class DocumentAccess:
         self, query: str, filters: Mapping[str, Any] | None = None, limit: int = USUAL, cursor: str = ""
     ) -> FoundPassages:
         """Find passages by words and by meaning, best first."""
+        if not query.strip():
+            raise QuestionError("The query of the search is empty.", hint="Give words to search for.")
         if not 1 <= limit <= MOST:
             raise QuestionError(f"A search returns no {limit} passages at once.", hint=f"Ask for 1 to {MOST}.")
         corpus, scope, settings = await self._open(filters)

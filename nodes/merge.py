@@ -33,7 +33,7 @@ def _join(state: RetrievalState) -> tuple[list[Candidate], Update]:
     if not is_under_way(chain):
         return state["candidates"], {}
     candidates, new = join_rounds(chain["before"], state["candidates"])
-    ended = chain["ended"] if new else "the last round found nothing new"
+    ended = chain["ended"] if new else "the last search found only what was known"
     found = [candidate["id"] for candidate in state["candidates"][:MAX_LEAVES]]
     joined = Chain(**{**chain, "before": [], "leaves": [*dict.fromkeys((*chain["leaves"], *found))], "ended": ended})
     return candidates, {"candidates": candidates, "chain": joined}

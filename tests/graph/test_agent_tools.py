@@ -134,7 +134,7 @@ def test_mistakes_are_told_to_the_model_on_one_line(house: str) -> None:
         ("read", {}, "`document`: Field required"),
         ("search", {"query": "boiler", "limit": 21}, "`limit`: Input should be less"),
         ("search", {"query": "boiler", "top_k": 3}, "`top_k`: Extra inputs"),
-        ("search", {"query": ""}, "The question is empty"),
+        ("search", {"query": ""}, "The query of the search is empty"),
         ("search", {"query": "boiler", "filters": {"year": {"near": 3}}}, "unknown operator 'near'"),
         ("search", {"query": "boiler", "cursor": "x"}, "cursor is not of this call"),
         ("grep", {"pattern": "*"}, "nothing to look for"),

@@ -63,7 +63,7 @@ async def test_a_further_search_that_fails_keeps_what_was_found(town: tuple[str,
             .compile()
             .ainvoke({"question": late(world).text}, context=context)
         )
-    assert state["chain"]["ended"] == "the last round found nothing new"
+    assert state["chain"]["ended"] == "the last search found only what was known"
     assert len(state["candidates"]) == FEW["top_k"]
     assert [each["step"] for each in state["degraded"]] == ["retrieve:service"]
 
