@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from anabranch.cli.failures import interruptible
 from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
     BaseUrlOption,
@@ -157,7 +158,8 @@ def _rows_coverage(sets: Sequence[str] | None, coverage: str | None) -> str | No
 def hint_after_interrupt(make_hint: Callable[[], str]) -> Iterator[None]:
     """Print a hint after Ctrl-C, unless it is empty; it is made then, when it is known what was saved."""
     try:
-        yield
+        with interruptible():
+            yield
     except KeyboardInterrupt:
         # `guarded` sets the exit code and says "Interrupted".
         if hint := make_hint():
