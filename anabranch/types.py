@@ -292,7 +292,8 @@ class Partial(TypedDict):
     """One answer of the map step, or of a reduce level; `index` keeps document order.
 
     `group` is the group that it is joined in, None before that is decided or if it moves up unchanged. `score` says how
-    well the passages of its window support it, 0 to 1. `unread` are passages of its window that it does not know.
+    well the passages of its window support it, 0 to 1. `unread` are passages of its window that it does not know, and
+    `failed` those about which the model gave no usable reply.
     """
 
     level: int
@@ -301,6 +302,7 @@ class Partial(TypedDict):
     group: int | None
     score: float
     unread: NotRequired[Annotated[list[str], Field(max_length=10_000)]]
+    failed: NotRequired[Annotated[list[str], Field(max_length=10_000)]]
 
 
 class Citation(TypedDict):

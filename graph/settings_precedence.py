@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings
 from anabranch.agent.graph.dependencies import has_model
 from anabranch.agent.nodes.checked_settings import MAX_PROBLEMS, OBJECTS
-from anabranch.agent.nodes.efforts import EFFORTS
+from anabranch.agent.nodes.efforts import EFFORTS, WINDOWED
 from anabranch.agent.nodes.settings import PRIVATE, REACHING, Context
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import AUTH_USER, User, UserRole
@@ -102,7 +102,9 @@ def _apply_effort(values: Mapping[str, Any], locked: Sequence[str]) -> Context:
     """
     context = _make_context(values)
     standing = EFFORTS[context.effort or "normal"]
-    chosen = {name: value for name, value in standing.items() if name not in values and name not in locked}
+    # Who asks for whole documents or a list of every hit asks for more than one call.
+    many = WINDOWED if context.coverage in ("document", "corpus") or context.synthesis == "rows" else ()
+    chosen = {name: value for name, value in standing.items() if name not in (*values, *locked, *many)}
     # All of them are about what a model is asked: without one, there is no effort to choose.
     return _make_context({**chosen, **values}) if chosen and has_model(context) else context
 

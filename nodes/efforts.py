@@ -22,3 +22,6 @@ EFFORTS: Mapping[EffortName, Mapping[str, Any]] = {
     "deep": {"hops": 4, "rounds": 3, "grade": "llm", "verify": "llm"},
 }
 """The table of the guide is made of this one; 'normal' is the defaults."""
+
+WINDOWED = ("synthesis", "window_tokens", "max_model_calls")
+"""What no effort changes where whole documents are read, or rows are listed: that takes a call for each window."""

@@ -72,14 +72,16 @@ async def _count_read(state: State, turn: Turn) -> Coverage:
     read = {partial["index"] for partial in state["partials"]}
     failed = [index for index in range(len(state["windows"])) if index not in read]
     unread = {each for partial in state["partials"] for each in partial.get("unread", [])}
+    unusable = {each for partial in state["partials"] for each in partial.get("failed", [])}
     # A window whose passages were all removed has no reply either.
-    missed = unread | {excerpt["id"] for index in failed for excerpt in state["windows"][index]}
+    missed = unread | unusable | {excerpt["id"] for index in failed for excerpt in state["windows"][index]}
     there = await turn.chunks(list(missed))
     return count_read(
         state["coverage"],
         state["passages"],
         state["windows"],
         failed=failed,
+        unusable=unusable,
         removed=missed - there.keys(),
         cut=unread & there.keys(),
     )

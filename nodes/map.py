@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from anabranch.models.chat import Chat
 
 
+_NO_LIST = "the reply is neither rows nor the word for no hit"
+
+
 class MapTask(TypedDict):
     """Input of one map branch; `budget` limits repeated calls for its window."""
 
@@ -67,9 +70,16 @@ async def _list_hits(state: MapTask, turn: Turn, chat: Chat) -> Update:
 
     index = state["index"]
     try:
-        lines, unread = await list_hits(turn, chat, state["excerpts"], state["turn"]["standalone_question"])
+        listed = await list_hits(turn, chat, state["excerpts"], state["turn"]["standalone_question"])
     except ModelError as error:
         turn.degraded(f"map:{index + 1}", error)
         return {"partials": []}
-    draft = Draft(answer=lines, window=index + 1, keeps=0)
-    return {"partials": [Partial(level=0, index=index, draft=draft, group=None, score=1.0, unread=unread)]}
+    if listed.failed:
+        turn.degraded(f"map:{index + 1}", _NO_LIST)
+        if not listed.lines:
+            return {"partials": []}
+    draft = Draft(answer=listed.lines, window=index + 1, keeps=0)
+    partial = Partial(level=0, index=index, draft=draft, group=None, score=1.0, unread=listed.unread)
+    if listed.failed:
+        partial["failed"] = listed.failed
+    return {"partials": [partial]}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
 
 from anabranch.agent.nodes.writing import wrap_window
 from anabranch.agent.prompts import GUARD, ROWS
 from anabranch.citations.citation_record import piece_of
 from anabranch.models.usage import take_repeat
+from anabranch.parsing.row_list import is_row_list
 from anabranch.synthesis.drafts import fill_prompt
 from anabranch.types import Excerpt
 
@@ -21,8 +23,22 @@ if TYPE_CHECKING:
 LEAST = 200
 
 
-async def list_hits(turn: Turn, chat: Chat, excerpts: Sequence[Excerpt], question: str) -> tuple[str, list[str]]:
-    """Return the model's lines, and the ids of passages that are gone, or whose hits did not all have room.
+class ListedWindow(NamedTuple):
+    """What the model listed of one window.
+
+    Attributes:
+        lines: Its lines; empty if no reply could be used.
+        unread: Ids of passages that are gone, or whose hits did not all have room.
+        failed: Ids of passages about which no reply could be used.
+    """
+
+    lines: str
+    unread: list[str]
+    failed: list[str]
+
+
+async def list_hits(turn: Turn, chat: Chat, excerpts: Sequence[Excerpt], question: str) -> ListedWindow:
+    """Return the model's lines, and what of the window was not read.
 
     A window whose reply was cut off at its limit is asked about again in halves, as far as the budget of the branch
     goes.
@@ -33,6 +49,7 @@ async def list_hits(turn: Turn, chat: Chat, excerpts: Sequence[Excerpt], questio
     chunks = await turn.chunks([excerpt["id"] for excerpt in excerpts])
     unread = [excerpt["id"] for excerpt in excerpts if excerpt["id"] not in chunks]
     lines: list[str] = []
+    failed: list[str] = []
     parts = [[excerpt for excerpt in excerpts if excerpt["id"] in chunks]]
     settings = turn.settings
     while parts:
@@ -47,11 +64,14 @@ async def list_hits(turn: Turn, chat: Chat, excerpts: Sequence[Excerpt], questio
         if halves and all(take_repeat(settings.window_tokens + settings.answer_tokens) for _ in halves):
             parts[:0] = halves
             continue
+        if not is_cut and not await asyncio.to_thread(is_row_list, text):
+            failed += [excerpt["id"] for excerpt in part]
+            continue
         lines.append(text)
         unread += [excerpt["id"] for excerpt in part] if is_cut else []
     if unread:
         turn.count(cut=len(unread))
-    return "\n".join(lines), list(dict.fromkeys(unread))
+    return ListedWindow("\n".join(lines), list(dict.fromkeys(unread)), list(dict.fromkeys(failed)))
 
 
 async def _halve(turn: Turn, excerpts: Sequence[Excerpt]) -> list[list[Excerpt]]:

@@ -12,7 +12,9 @@ from rich.text import Text
 
 from anabranch.citations.unconfirmed_claims import unconfirmed_lines
 from anabranch.cli.output import say
+from anabranch.synthesis.coverage import wants_whole
 from anabranch.text.normalization import clean, squeeze
+from anabranch.types import Coverage
 
 NOTHING_MATCHES = (
     "Nothing was found among the documents that match the filter; `anabranch corpus stats` lists all documents."
@@ -106,10 +108,27 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     # A composed answer says in its first line that no model wrote it.
     if checked and state["route"]["name"] != "compose":
         yield f"Checked: {checked}."
-    for item in state.get("degraded") or []:
-        yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
-    if counts.get("effort") == "quick":
+    yield from _degraded_lines(state.get("degraded") or [])
+    if counts.get("effort") == "quick" and not _reads_more(state.get("coverage")):
         yield FURTHER
+
+
+def _degraded_lines(degraded: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each step and reason; windows of one step with one reason share a line."""
+    steps: dict[tuple[str, str], list[str]] = {}
+    for item in degraded:
+        kind, _, number = item["step"].partition(":")
+        # Other steps have a name after the colon, such as that of a retriever.
+        step = kind if number.isdecimal() else item["step"]
+        steps.setdefault((step, squeeze(item["reason"])), []).append(item["step"])
+    for (step, reason), joined in steps.items():
+        windows = len(set(joined))
+        yield f"degraded: {joined[0] if windows == 1 else f'{step} ({windows:,} windows)'}: {reason}"
+
+
+def _reads_more(coverage: Coverage | None) -> bool:
+    """Tell whether more than one call over the best passages was asked for."""
+    return coverage is not None and (wants_whole(coverage) or coverage["rows"])
 
 
 def _print_source(console: Console, place: str, quotes: Sequence[str], link: str) -> None:

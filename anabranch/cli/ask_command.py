@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from anabranch.cli.failures import interruptible
 from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
     BaseUrlOption,
@@ -109,7 +110,7 @@ def ask(
         context = asking_context(
             sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage
         )
-        with hint_after_interrupt("Run the same command to answer the remaining questions."):
+        with hint_after_interrupt(lambda: "Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
             )
@@ -119,11 +120,12 @@ def ask(
         from anabranch.cli.row_file import check_row_file
 
         check_row_file(rows)
-        sets, coverage = ["synthesis=rows", *(sets or [])], _rows_coverage(sets, coverage)
+        # A resumed run keeps the settings that it began with.
+        if not resume:
+            sets, coverage = ["synthesis=rows", *(sets or [])], _rows_coverage(sets, coverage)
     context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
-    from anabranch.cli.ask_turn import Request, answer
-    from anabranch.cli.review_prompt import resume_command
+    from anabranch.cli.ask_turn import Request, answer, next_command
 
     request = Request(
         question=asked,
@@ -139,8 +141,7 @@ def ask(
         corpus=context.corpus if context.corpus != context_of().corpus else None,
     )
     # Without a thread, nothing is saved that could be resumed.
-    hint = f"To continue:\n{resume_command(thread, request.corpus)}" if thread else ""
-    with hint_after_interrupt(hint):
+    with hint_after_interrupt(lambda: asyncio.run(next_command(request, context)) if thread else ""):
         written = asyncio.run(answer(request, context))
     if strict and not written:
         say(notes(), "error: the requested model did not write this answer.", style="red")
@@ -154,13 +155,14 @@ def _rows_coverage(sets: Sequence[str] | None, coverage: str | None) -> str | No
 
 
 @contextmanager
-def hint_after_interrupt(hint: str) -> Iterator[None]:
-    """Print a hint after Ctrl-C, unless it is empty."""
+def hint_after_interrupt(make_hint: Callable[[], str]) -> Iterator[None]:
+    """Print a hint after Ctrl-C, unless it is empty; it is made then, when it is known what was saved."""
     try:
-        yield
+        with interruptible():
+            yield
     except KeyboardInterrupt:
         # `guarded` sets the exit code and says "Interrupted".
-        if hint:
+        if hint := make_hint():
             say_command(notes(), hint)
         raise
 

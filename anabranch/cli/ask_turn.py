@@ -15,7 +15,7 @@ from langgraph.types import Command, StateSnapshot, StreamMode
 
 from anabranch.agent.graph.answer import build
 from anabranch.agent.graph.answer import graph as answer_graph
-from anabranch.agent.graph.dependencies import MAX_CONCURRENCY, load_corpus, read_chunks
+from anabranch.agent.graph.dependencies import MAX_CONCURRENCY, load_corpus, load_model, read_chunks
 from anabranch.agent.graph.settings_precedence import resolve_settings
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE, InputState
@@ -26,10 +26,19 @@ from anabranch.cli.live_answer import watching
 from anabranch.cli.model_hint import written_answer_hint
 from anabranch.cli.output import notes, results, say, say_command, write_json
 from anabranch.cli.prompt_log import PromptLog
-from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, reply_of, resume_commands, show
+from anabranch.cli.review_prompt import (
+    ask_person,
+    can_ask,
+    corpus_option,
+    reply_of,
+    resume_command,
+    resume_commands,
+    rows_option,
+    show,
+)
 from anabranch.cli.row_file import write_row_file
 from anabranch.cli.threads import has_begun, is_ahead, is_unfinished, thread_config, thread_file, threads_of
-from anabranch.errors import SettingsError
+from anabranch.errors import AnabranchError, SettingsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,7 @@ async def turn_of(request: Request, context: Context) -> TurnResult:
     """Answer a question and return the result; where the run waits for a review, ask the person at the terminal."""
     # Before the thread file is created: a mistyped corpus must leave nothing on the disk.
     await load_corpus(context)
+    await _check_rows_listed(request, context)
     if request.thread is None:
         _check_no_thread_needed(request, context)
         given = InputState(question=request.question or "", filters=request.filters)
@@ -101,6 +111,23 @@ async def turn_of(request: Request, context: Context) -> TurnResult:
     return turn
 
 
+async def next_command(request: Request, context: Context) -> str:
+    """Return how to go on after a stop: the command that resumes the thread, or to ask again if nothing was saved."""
+    try:
+        resumes = thread_file(context.corpus).exists() and await _can_resume(request, context)
+    except AnabranchError:  # what was stopped stays stopped: a second error would hide it
+        return ""
+    if resumes:
+        return f"To continue:\n{resume_command(str(request.thread), request.corpus, request.rows)}"
+    return f"There is nothing to resume. To ask again:\n{_ask_command(request)}"
+
+
+async def _can_resume(request: Request, context: Context) -> bool:
+    async with threads_of(context.corpus) as saver:
+        snapshot = await build().compile(checkpointer=saver).aget_state(thread_config(str(request.thread)))
+    return is_unfinished(snapshot) and has_begun(snapshot)
+
+
 async def _ask_next(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> TurnResult:
     """Ask the next question of a conversation, and report an unfinished run that it replaces."""
     if is_unfinished(await _load_snapshot(graph, config)) and not request.in_chat:
@@ -116,7 +143,7 @@ async def _resume(graph: Graph, request: Request, context: Context, config: Runn
         raise _no_unfinished_run(request)
     if not has_begun(snapshot):
         msg = f"Thread {request.thread!r} was stopped before its question was saved."
-        raise SettingsError(msg, hint=f"Ask it again: {_ask_command(request)}.")
+        raise SettingsError(msg, hint=f"Ask it again: {_ask_command(request)}")
     if not snapshot.interrupts:
         if request.reply is not None:
             msg = f"Thread {request.thread!r} was stopped; it does not wait for a reply."
@@ -207,7 +234,7 @@ def _settings(turn: TurnResult, context: Context) -> Context:
 def show_waiting(waiting: dict[str, Any], request: Request) -> None:
     """Print the review that the run waits for, and the commands that resume it."""
     # Complete commands, because another person may resume the thread on another day.
-    commands = resume_commands(waiting, str(request.thread), request.corpus)
+    commands = resume_commands(waiting, str(request.thread), request.corpus, request.rows)
     if request.as_json:
         write_json(
             {"question": waiting.get("question", ""), "thread": request.thread, "waiting": waiting, "resume": commands}
@@ -226,12 +253,20 @@ def _check_no_thread_needed(request: Request, context: Context) -> None:
         raise SettingsError(msg, hint="Give the conversation an id: --thread ID.")
 
 
+async def _check_rows_listed(request: Request, context: Context) -> None:
+    # A resumed run has its model in the thread.
+    if request.rows is not None and not request.resume and await load_model(context) is None:
+        msg = "--rows needs a chat model, which lists the hits."
+        raise SettingsError(msg, hint=await written_answer_hint())
+
+
 def _no_unfinished_run(request: Request) -> SettingsError:
     return SettingsError(
-        f"Thread {request.thread!r} has no unfinished run.", hint=f"Ask a question: {_ask_command(request)}."
+        f"Thread {request.thread!r} has no unfinished run.", hint=f"Ask a question: {_ask_command(request)}"
     )
 
 
 def _ask_command(request: Request) -> str:
     """Return the command that asks a question in this thread."""
-    return f'anabranch ask "..." --thread {shlex.quote(str(request.thread))}{corpus_option(request.corpus)}'
+    options = f"{rows_option(request.rows)}{corpus_option(request.corpus)}"
+    return f'anabranch ask "..." --thread {shlex.quote(str(request.thread))}{options}'

@@ -15,7 +15,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.cli.answer_view import print_answer, print_sources
 from anabranch.cli.ask_turn import Request, TurnResult, show_waiting, show_work, turn_of
 from anabranch.cli.explain import print_prompts
-from anabranch.cli.failures import report
+from anabranch.cli.failures import interruptible, report
 from anabranch.cli.output import notes, results, say, say_command
 from anabranch.cli.review_prompt import chat_command
 from anabranch.cli.threads import thread_config
@@ -56,7 +56,7 @@ class ChatSession:
         """
         # One event loop for all questions, because model clients keep connections in it. Input is read outside of it,
         # so that Ctrl-C during an answer cancels only that answer.
-        with asyncio.Runner() as runner:
+        with interruptible(), asyncio.Runner() as runner:
             runner.run(_check_usable(self._context))
             if sys.stdin.isatty():
                 model = self._context.model or "No chat model: answers are the passages that match best"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import select
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import nullcontext
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -61,6 +62,15 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
 
     setattr(run, _GUARDED, True)
     return run
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Keep what LangGraph leaves behind when Ctrl-C cancels a run from the person who pressed it."""
+    with warnings.catch_warnings():
+        # It drops the steps that waited for their turn. Set before the run, because it does so while it is cancelled.
+        warnings.filterwarnings("ignore", "coroutine '.+' was never awaited", RuntimeWarning, r"langgraph\.")
+        yield
 
 
 def _is_pipe_closed() -> bool:

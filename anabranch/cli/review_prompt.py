@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -66,9 +67,9 @@ def show(console: Console, waiting: Mapping[str, Any]) -> None:
         say(console, str(waiting["problem"]), style="yellow")
 
 
-def resume_command(thread: str, corpus: str | None) -> str:
-    """Return the command that resumes a thread; `corpus` is None for the default corpus."""
-    return f"anabranch ask --thread {shlex.quote(thread)} --resume{corpus_option(corpus)}"
+def resume_command(thread: str, corpus: str | None, rows: Path | None = None) -> str:
+    """Return the command that resumes a thread; `corpus` is None for the default corpus, `rows` without --rows."""
+    return f"anabranch ask --thread {shlex.quote(thread)} --resume{rows_option(rows)}{corpus_option(corpus)}"
 
 
 def chat_command(thread: str, corpus: str | None) -> str:
@@ -81,9 +82,14 @@ def corpus_option(corpus: str | None) -> str:
     return f" --corpus {shlex.quote(corpus)}" if corpus else ""
 
 
-def resume_commands(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:
+def rows_option(rows: Path | None) -> str:
+    """Return the option that names the file of rows; empty without one."""
+    return f" --rows {shlex.quote(str(rows))}" if rows else ""
+
+
+def resume_commands(waiting: Mapping[str, Any], thread: str, corpus: str | None, rows: Path | None = None) -> list[str]:
     """Return the commands that accept or change what is reviewed."""
-    begin = resume_command(thread, corpus)
+    begin = resume_command(thread, corpus, rows)
     # Two items as an example; all would fill the screen.
     chosen = list(waiting.get("queries", []))[:2] or [p["id"] for p in waiting.get("passages", [])][:2]
     return [f"{begin} --reply true", f"{begin} --reply {shlex.quote(json.dumps(chosen, ensure_ascii=False))}"]

@@ -26,6 +26,17 @@ class ListedHit(NamedTuple):
     words: str
 
 
+NO_HIT = "NONE"
+"""What the prompt asks for where there is no hit."""
+
+
+def is_row_list(reply: str) -> bool:
+    """Tell whether a reply is what was asked for: it has a row, or a line that is only `NO_HIT`, in any case."""
+    lines = drop_thinking(reply[:MAX_REPLY]).splitlines()[:MAX_LINES]
+    bare = ("".join(filter(str.isalnum, line)).casefold() for line in lines)
+    return any(True for _ in read_rows(reply)) or NO_HIT.casefold() in bare
+
+
 def read_rows(reply: str) -> Iterator[ListedHit]:
     """Yield the hit of each line that has a name, a number in brackets, and words; other lines are none."""
     for line in drop_thinking(reply[:MAX_REPLY]).splitlines()[:MAX_LINES]:

@@ -58,6 +58,7 @@ def count_read(
     windows: Sequence[Sequence[Excerpt]],
     *,
     failed: Collection[int] = (),
+    unusable: Collection[str] = (),
     removed: Collection[str] = (),
     cut: Collection[str] = (),
 ) -> Coverage:
@@ -70,6 +71,7 @@ def count_read(
         passages: The passages that stand for the leaves.
         windows: The pieces of the passages, window by window.
         failed: Indices of windows that were not read.
+        unusable: Ids of passages about which the model gave no usable reply, in other windows.
         removed: Ids of passages that were removed meanwhile.
         cut: Ids of passages whose rows had no room in a reply.
     """
@@ -83,7 +85,7 @@ def count_read(
         leaves, key = len(passage["leaves"]), passage["id"]
         if key in removed or key not in packed:
             unread[GONE] += leaves
-        elif key in in_failed:
+        elif key in in_failed or key in unusable:
             unread[FAILED] += leaves
         elif key in cut:
             unread[CUT] += leaves

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_view import FURTHER, print_answer, remarks_on, source_lines
+from anabranch.types import NO_COVERAGE
 
 
 def citation(marker: int, quote: str, **changes: Any) -> dict[str, Any]:
@@ -92,6 +93,25 @@ def test_remarks() -> None:
 def test_after_a_quick_answer_there_is_an_offer_to_look_further(effort: str | None, remarks: list[str]) -> None:
     begin = {"node": "begin", "counts": {"effort": effort} if effort else {}}
     assert list(remarks_on(state(trace=[begin]))) == remarks
+
+
+@pytest.mark.parametrize("changes", [{"reach": "corpus"}, {"reach": "document"}, {"rows": True}])
+def test_who_had_whole_documents_read_is_offered_nothing_further(changes: dict[str, Any]) -> None:
+    begin = {"node": "begin", "counts": {"effort": "quick"}}
+    assert list(remarks_on(state(trace=[begin], coverage=NO_COVERAGE))) == [FURTHER]
+    assert list(remarks_on(state(trace=[begin], coverage={**NO_COVERAGE, **changes}))) == []
+
+
+def test_windows_that_failed_for_one_reason_share_a_line() -> None:
+    steps = ["map:1", "retrieve:bm25", "retrieve:dense", "map:2", "map:2", "refine:4", "map:3"]
+    degraded = [{"step": step, "reason": "no\nconnection"} for step in steps]
+    assert list(remarks_on(state(degraded=[*degraded, {"step": "map:9", "reason": "too slow"}]))) == [
+        "degraded: map (3 windows): no connection",
+        "degraded: retrieve:bm25: no connection",
+        "degraded: retrieve:dense: no connection",
+        "degraded: refine:4: no connection",
+        "degraded: map:9: too slow",
+    ]
 
 
 def test_a_claim_that_is_not_confirmed_is_said_with_what_is_known_of_it() -> None:

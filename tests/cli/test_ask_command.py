@@ -11,6 +11,8 @@ from typing import Any, Self
 
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateSnapshot
 from typer.testing import Result
 
 from anabranch.cli.ask_command import hint_after_interrupt
@@ -277,6 +279,8 @@ def to_be_asked_again(run: Run, begin: tuple[object, ...]) -> None:
     refused = run("ask", *begin, "--resume")
     assert refused.exit_code == 2
     assert "before its question was saved" in " ".join(refused.stderr.split())
+    # A full stop would become part of the path that is copied.
+    assert refused.stderr.rstrip().endswith(f"--corpus {begin[begin.index('--corpus') + 1]}")
     value = json.loads(run("ask", QUESTION, *begin, "--json").stdout)
     assert (value["question"], value["abstained"]) == (QUESTION, False)
 
@@ -307,7 +311,7 @@ class TestThreads:
         result = run("ask", "--resume", "--thread", "done", "--corpus", corpus)
         assert result.exit_code == 2
         assert "no unfinished run" in result.stderr
-        assert f"--thread done --corpus {corpus}" in " ".join(result.stderr.split())
+        assert " ".join(result.stderr.split()).endswith(f"--thread done --corpus {corpus}")
 
     def test_a_run_that_failed_goes_on_where_it_stopped(self, run: Run, corpus: Path) -> None:
         begin = ("--corpus", corpus, "--thread", "stopped")
@@ -419,7 +423,7 @@ class TestReview:
 def test_ctrl_c_says_how_to_go_on_where_something_was_kept(
     capsys: pytest.CaptureFixture[str], how: str, said: str
 ) -> None:
-    with pytest.raises(KeyboardInterrupt), hint_after_interrupt(how):
+    with pytest.raises(KeyboardInterrupt), hint_after_interrupt(lambda: how):
         raise KeyboardInterrupt
     assert capsys.readouterr().err == said
 
@@ -440,12 +444,36 @@ def test_ctrl_c_prints_a_command_that_goes_on_when_pasted(
         assert result.exit_code == 130
         printed = next(line for line in result.stderr.splitlines() if line.startswith("anabranch "))
         alone = run("ask", "And now?", "--thread", "t", env={"ANABRANCH_CORPUS": str(place)})
-        assert "anabranch ask --thread t --resume\n" in alone.stderr
+        # Nothing was saved of it: to resume would be refused.
+        assert 'nothing to resume. To ask again:\nanabranch ask "..." --thread t\n' in alone.stderr
     resumed = run(*shlex.split(printed)[1:])
     assert resumed.exit_code == 0, resumed.stderr
     assert f"1. {QUESTION}" in resumed.stdout
     (accept,) = [line for line in resumed.stdout.splitlines() if line.startswith("Accept:")]
     assert run(*shlex.split(accept)[2:]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "begun"), [({"next": ("map",)}, True), ({"next": ("begin",)}, False), ({}, False)]
+)
+def test_ctrl_c_names_the_file_of_rows_and_resumes_only_what_was_saved(
+    run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: dict[str, Any], begun: bool
+) -> None:
+    async def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    async def kept(*_: Any) -> StateSnapshot:
+        whole = {"values": {}, "next": (), "config": {}, "metadata": None, "created_at": None, "parent_config": None}
+        return StateSnapshot(**{**whole, "tasks": (), "interrupts": (), **snapshot})
+
+    run("ask", QUESTION, "--corpus", corpus, "--thread", "rr")  # makes the file of threads
+    monkeypatch.setattr("anabranch.cli.ask_turn.answer", stopped)
+    monkeypatch.setattr(CompiledStateGraph, "aget_state", kept)
+    rows = tmp_path / "my rows.csv"
+    result = run("ask", QUESTION, "--corpus", corpus, "--thread", "rr", "--rows", rows)
+    printed = result.stderr.splitlines()[1]
+    expected = ["--thread", "rr", *(["--resume"] if begun else []), "--rows", str(rows), "--corpus", str(corpus)]
+    assert shlex.split(printed) == ["anabranch", "ask", *([] if begun else ["..."]), *expected]
 
 
 def test_k_says_how_many_passages_are_found(run: Run, corpus: Path) -> None:

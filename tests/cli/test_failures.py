@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+import asyncio
+import signal
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
 import pytest
 import typer
+from langgraph.graph import START, StateGraph
 
-from anabranch.cli.failures import exit_code, guarded, innermost, paragraph
+from anabranch.cli.failures import exit_code, guarded, innermost, interruptible, paragraph
 from anabranch.errors import ModelError, QuestionError
 from anabranch.safety.operator import environment
 
@@ -44,6 +51,39 @@ def test_a_bug_says_how_to_see_more() -> None:
 
 def test_missing_modules_point_to_the_doctor() -> None:
     assert "anabranch doctor" in paragraph(ModuleNotFoundError("No module named 'anabranch.agent.nodes'"))
+
+
+def warned(around: AbstractContextManager[None]) -> set[str]:
+    """Press Ctrl-C while a step of a graph waits for another; return what is warned of."""
+
+    async def step(_: dict[str, Any]) -> None:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.Event().wait()
+
+    steps = StateGraph(dict).add_node("one", step).add_node("two", step)
+    graph = steps.add_edge(START, "one").add_edge(START, "two").compile()
+
+    async def run() -> None:
+        async for _ in graph.astream({}, {"max_concurrency": 1}):
+            pass
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(KeyboardInterrupt), around:
+            asyncio.run(run())
+    return {str(each.message) for each in seen}
+
+
+def test_ctrl_c_shows_nothing_of_the_steps_that_langgraph_drops() -> None:
+    assert warned(nullcontext()) == {"coroutine 'arun_with_retry' was never awaited"}
+    assert warned(interruptible()) == set()
+
+
+def test_a_coroutine_of_our_own_that_nobody_awaits_is_warned_of() -> None:
+    async def forgotten() -> None: ...
+
+    with interruptible(), pytest.warns(RuntimeWarning, match="forgotten"):
+        forgotten()
 
 
 def failing(error: BaseException) -> None:

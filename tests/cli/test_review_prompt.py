@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shlex
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,8 @@ def test_the_commands_to_go_on_can_be_pasted_into_a_shell() -> None:
     assert shlex.split(accept)[2:] == ["--thread", "my thread", "--resume", "--corpus", "some dir", "--reply", "true"]
     assert json.loads(shlex.split(change)[-1]) == QUERIES["queries"]
     assert json.loads(shlex.split(resume_commands(PASSAGES, "t", None)[1])[-1]) == ["p1", "p2"]
+    with_rows = resume_commands(QUERIES, "t", None, Path("my rows.csv"))
+    assert all(shlex.split(command)[5:7] == ["--rows", "my rows.csv"] for command in with_rows)
 
 
 def test_a_reply_is_true_or_a_list() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from anabranch.cli.row_file import COLUMNS, check_row_file, write_row_file
 from anabranch.errors import SettingsError
 from tests.cli.conftest import Run
 from tests.graph.test_coverage import LEAKS, QUESTION, logs, script  # noqa: F401  # fixture
+from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
 
@@ -67,8 +69,40 @@ def test_the_command_writes_what_was_counted(logs: str, run: Run, tmp_path: Path
     assert f"{path}: {len(LEAKS)} lines." in done.stderr.replace("\n", "")
 
 
-def test_without_a_model_no_file_is_written(logs: str, run: Run, tmp_path: Path) -> None:  # noqa: F811
-    done = run("ask", "leak", "--corpus", logs, "--rows", str(tmp_path / "leaks.csv"))
-    assert done.exit_code == 0
+@pytest.mark.parametrize("options", [(), ("--model", "auto")])
+def test_without_a_model_the_file_is_refused_before_anything_is_read(
+    logs: str,  # noqa: F811
+    run: Run,
+    tmp_path: Path,
+    options: tuple[str, ...],
+) -> None:
+    done = run("ask", "leak", "--corpus", logs, "--rows", str(tmp_path / "leaks.csv"), "--thread", "none", *options)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--rows needs a chat model" in done.stderr
+    assert "--model auto" in done.stderr
+    assert not (tmp_path / "leaks.csv").exists()
+
+
+@pytest.mark.loopback
+def test_a_resumed_run_keeps_its_settings_and_writes_the_file(logs: str, run: Run, tmp_path: Path) -> None:  # noqa: F811
+    path = tmp_path / "leaks.csv"
+    begin = ("--corpus", logs, "--thread", "resumed", "--rows", str(path))
+    with OpenAIStub(script()) as stub:
+        model = ("--model", "openai:stub", "--base-url", stub.base_url, "--set", "strategy=none")
+        chosen = ("--coverage", "document", "--filter", '{"source": "log1.md"}', "--set", "review=sources")
+        waiting = run("ask", QUESTION, *begin, *model, *chosen)
+        assert "--rows" in waiting.stdout
+        assert not path.exists()
+        done = run("ask", *begin, "--resume", "--reply", "true", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["coverage"]["reach"] == "document"
+    assert {row["hit"] for row in read(path)} == {f"leak {number}" for number in LEAKS if 20 <= number < 40}
+
+
+@pytest.mark.loopback
+def test_where_the_model_read_nothing_no_file_is_written(logs: str, run: Run, tmp_path: Path) -> None:  # noqa: F811
+    with OpenAIStub(Reply("no", status=500)) as stub:
+        options = ["--model", "openai:stub", "--base-url", stub.base_url, "--set", "model_retries=0"]
+        done = run("ask", "leak", "--corpus", logs, "--rows", str(tmp_path / "leaks.csv"), *options)
     assert "no model listed rows" in done.stderr.replace("\n", "")
     assert not (tmp_path / "leaks.csv").exists()

@@ -246,6 +246,39 @@ async def test_a_window_that_fails_is_counted_as_not_read(logs: str) -> None:
 
 
 @pytest.mark.loopback
+@pytest.mark.parametrize("useless", ["", "I found no leaks here."])
+async def test_a_reply_that_is_no_list_is_counted_as_not_read(logs: str, useless: str) -> None:
+    def chatty(request: Request) -> Reply:
+        return Reply(useless) if "Incident 7 " in request.user else reader(request)
+
+    with OpenAIStub(script(rows=chatty)) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", **SMALL)
+    unread = state["coverage"]["unread"][FAILED]
+    assert 0 < unread < 20
+    assert state["coverage"]["read"] == LOGS * ENTRIES - unread
+    assert f"Not read: {unread} ({FAILED})." in state["answer"]
+    assert {item["step"].partition(":")[0] for item in state["degraded"]} == {"map"}
+
+
+@pytest.mark.loopback
+async def test_half_a_window_without_a_list_leaves_the_rows_of_the_other_half(logs: str) -> None:
+    def half(request: Request) -> Reply:
+        passages = passages_in(request)
+        if "Incident 7 " not in request.user or len(passages) == 1:
+            return Reply("No list.") if "Incident 7 " in request.user else reader(request)
+        choice = {"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": "length"}
+        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": [choice]}
+        return Reply(raw=json.dumps(body).encode())
+
+    with OpenAIStub(script(rows=half)) as stub:
+        state = await ask(stub, logs, coverage="corpus", synthesis="rows", window_tokens=400, strategy="none")
+    # Incident 7 stands in a passage with the seven before it.
+    assert rows_of(state) == {f"leak {number}" for number in LEAKS if number > 7}
+    assert state["coverage"]["unread"] == {FAILED: 8}
+    assert [item["step"] for item in state["degraded"]] == ["map:1"]
+
+
+@pytest.mark.loopback
 @pytest.mark.parametrize(("synthesis", "window"), [("rows", 150), ("auto", 150), ("auto", 30_000)])
 async def test_where_the_model_reads_no_window_the_program_reads_all(logs: str, synthesis: Any, window: int) -> None:
     def broken(request: Request) -> Reply:

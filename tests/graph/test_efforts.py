@@ -14,7 +14,7 @@ from anabranch.agent.graph import retrieval
 from anabranch.agent.graph.bindings import bind
 from anabranch.agent.graph.running_turn import NO_PROCESSOR
 from anabranch.agent.graph.settings_precedence import resolve_settings
-from anabranch.agent.nodes.efforts import EFFORTS
+from anabranch.agent.nodes.efforts import EFFORTS, WINDOWED
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
 from anabranch.models import graphics_processor, local_servers
@@ -65,6 +65,15 @@ def test_whatever_is_set_goes_before_the_effort(monkeypatch: pytest.MonkeyPatch)
     found = resolve_settings(Context(model=MODEL, window_tokens=700), remembered, bindings=bindings)
     assert (found.top_k, found.strategy, found.merge_threshold, found.window_tokens) == (5, "hyde", 0.5, 700)
     assert found.max_model_calls == 1
+
+
+@pytest.mark.parametrize("given", [{"coverage": "document"}, {"coverage": "corpus"}, {"synthesis": "rows"}])
+def test_who_has_whole_documents_read_is_not_limited_to_one_call(given: dict[str, Any]) -> None:
+    usual, found = _resolve(model=MODEL, **given), _resolve(model=MODEL, effort="quick", **given)
+    assert {name: getattr(found, name) for name in WINDOWED} == {name: getattr(usual, name) for name in WINDOWED}
+    assert (found.strategy, found.hops) == ("none", 0)
+    assert _resolve(model=MODEL, effort="quick", coverage="passages").max_model_calls == 1
+    assert _resolve(model=MODEL, effort="quick", max_model_calls=3, **given).max_model_calls == 3
 
 
 def test_an_effort_comes_from_the_environment_and_a_call_goes_before_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anabranch.agent.prompts import ROWS
 from anabranch.parsing.query_plan import parse_plan
-from anabranch.parsing.row_list import MAX_ITEM, MAX_LINES, MAX_WORDS, ListedHit, read_rows
+from anabranch.parsing.row_list import MAX_ITEM, MAX_LINES, MAX_WORDS, NO_HIT, ListedHit, is_row_list, read_rows
 
 
 def test_a_row_is_read_however_it_is_decorated() -> None:
@@ -25,6 +27,29 @@ Pump 5 [14]: “Pump 5 leaked.”
 
 def test_lines_without_a_name_a_number_or_words_are_no_rows() -> None:
     assert list(read_rows("NONE\nPump 3 leaked.\n| [3] | Pump 3 leaked.\nPump 3 | [3] |\n<think>Pump | [1] | x")) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_one"),
+    [
+        ("Pump 3 | [1] | Pump 3 leaked.", True),
+        ("NONE", True),
+        ("**None.**", True),
+        ("<think>Is there one?</think>\n`none`\n", True),
+        ("NONE\n\nThe passages name no leak.", True),
+        ("", False),
+        ("<think>NONE", False),
+        ("None of the passages names a leak.", False),
+        ("I cannot help with that.", False),
+        ("Pump 3 leaked.", False),
+    ],
+)
+def test_a_reply_is_rows_or_the_word_for_no_hit(reply: str, is_one: bool) -> None:
+    assert is_row_list(reply) is is_one
+
+
+def test_the_prompt_asks_for_the_word_that_is_read() -> None:
+    assert ROWS.endswith(f"write only: {NO_HIT}")
 
 
 @given(st.text(max_size=400))

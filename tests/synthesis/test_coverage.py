@@ -43,6 +43,7 @@ WHOLE: Coverage = {**NO_COVERAGE, "reach": "corpus", "documents": 2, "leaves": 9
         ({"removed": ["b"]}, 6, {GONE: 3}),
         ({"cut": ["c"]}, 7, {CUT: 2}),
         ({"failed": [0, 1, 2]}, 0, {FAILED: 9}),
+        ({"failed": [0], "unusable": ["a", "c"]}, 3, {FAILED: 6}),
     ],
 )
 def test_what_was_not_read_is_counted_by_reason(missing: Any, read: int, unread: dict[str, int]) -> None:

@@ -45,7 +45,7 @@ from anabranch.parsing.query_list import parse_queries, select_queries
 from anabranch.parsing.query_plan import parse_plan
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.parsing.refusal import is_refusal
-from anabranch.parsing.row_list import ListedHit, read_rows
+from anabranch.parsing.row_list import ListedHit, is_row_list, read_rows
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.found_value import find_value
 from anabranch.safety import key_redaction, link_removal, prompt_envelope, prompt_leak, prompt_template
@@ -244,6 +244,7 @@ TRIED: dict[str, Callable[[str], object]] = {
     "yes_or_no.yes_probability": yes_or_no.yes_probability,
     "query_list.select_queries": lambda text: select_queries([text, *text.split()[:5]], limit=3, original=text),
     "row_list.read_rows": lambda text: [*read_rows(text), *read_rows(f"{text} [1] {text}")],
+    "row_list.is_row_list": is_row_list,
     "hit_rows.fold_name": fold_name,
     "hit_rows.collect_rows": lambda text: collect_rows(
         [([ListedHit(text[:300], 1, text[:1000])], [1])], {1: NumberedPassage("a", text)}
