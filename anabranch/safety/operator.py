@@ -31,6 +31,11 @@ def environment() -> Mapping[str, str]:
     )
 
 
+def read_variable(name: str) -> str:
+    """Return one variable as it is now, by its lower-case name; reading it leaves the others unread."""
+    return os.environ.get(f"{PREFIX}{name.upper()}", "")
+
+
 def set_variables(values: Mapping[str, str]) -> None:
     """Set variables from a command line, for this process and those that it starts.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
-from anabranch.safety.operator import operator
+from anabranch.safety.operator import read_variable
 from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.amounts import without_amounts
 
@@ -32,7 +32,8 @@ class CorpusEmbedder(NamedTuple):
 
 def usual_embedder() -> str:
     """Return the embedder of new corpora: what ANABRANCH_EMBEDDER says, else the bundled one."""
-    return operator().embedder or DEFAULT_EMBEDDER
+    # `ingest` in a program must not settle what the variables of its later questions are.
+    return read_variable("embedder") or DEFAULT_EMBEDDER
 
 
 def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None, progress: Progress = silent) -> CorpusEmbedder:

@@ -28,6 +28,13 @@ def test_the_operator_chooses_that_of_new_corpora(own: str, tmp_path: Path) -> N
         assert embedder_of(writer, "", None).spec == own
 
 
+def test_the_other_variables_stay_unread(tmp_path: Path) -> None:
+    environment.cache_clear()
+    with open_writer(tmp_path / "c") as writer:
+        embedder_of(writer, "", None)
+    assert environment.cache_info().currsize == 0
+
+
 def test_a_request_and_the_corpus_go_first(own: str, tmp_path: Path) -> None:
     with open_writer(tmp_path / "c") as writer:
         assert embedder_of(writer, "minilm", None).spec == "minilm"

@@ -199,7 +199,7 @@ def leaves_of_documents(corpus: Path) -> list[int]:
 
 
 def test_a_torn_document_is_named_and_left_out(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_embedder, "load_embedder", lambda spec, url: Flat())
+    monkeypatch.setattr(corpus_embedder, "load_embedder", lambda spec, url, progress: Flat())
     with closing(sqlite3.connect(corpus / "corpus.db", isolation_level=None)) as connection:
         connection.execute(
             "DELETE FROM chunks WHERE chunk_id IN (SELECT chunk_id FROM chunks JOIN documents USING (doc_id) "
