@@ -177,6 +177,8 @@ def test_a_script_from_right_to_left_is_set_so(reader: Reader) -> None:
     reasons = reader.page.locator(".degraded li").all_inner_texts()
     assert len(reasons) == len(set(reasons))
     reader.page.get_by_role("button", name="New question").click()
+    # Asked before the old answer is gone, the new one would be waited for in the wrong place.
+    reader.page.locator("article").first.wait_for(state="detached")
     reader.ask(ASKED)
     assert reader.page.locator(".answer p").first.evaluate(direction) == "ltr"
 
