@@ -17,18 +17,14 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean
-from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field
 
 from anabranch import answer, ingest
 from anabranch.agent.nodes.efforts import EFFORTS
 from anabranch.agent.prompts import GRADE, GUARD, JUDGE
 from benchmarks.answering.model import reply
+from evals.scripted_chat import ScriptedChat
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "benchmarks" / "efforts.json"
@@ -36,32 +32,19 @@ QUESTIONS = 25
 _HEADING = re.compile(r"^## (How .+)$", re.MULTILINE)
 
 
-class CountedModel(BaseChatModel):
-    """A scripted model that keeps the prompts of its calls."""
+def _count_prompts(sent: list[list[str]]) -> ScriptedChat:
+    """Return a scripted model that adds the texts of each of its prompts to a list."""
 
-    sent: list[list[str]] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002  # LangChain's signature
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **_: Any,  # noqa: ANN401
-    ) -> ChatResult:
+    def write(messages: Sequence[BaseMessage]) -> AIMessage:
         texts = [str(message.text) for message in messages]
-        self.sent.append(texts)
+        sent.append(texts)
         if texts[0] == JUDGE:
-            written = "Yes."
-        elif texts[0].startswith(GRADE.strip()):
-            written = '{"sufficient": true, "missing": ""}'
-        else:
-            roles = [{"role": {"human": "user"}.get(each.type, each.type), "content": each.text} for each in messages]
-            written = reply(roles)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(written))])
+            return AIMessage("Yes.")
+        if texts[0].startswith(GRADE.strip()):
+            return AIMessage('{"sufficient": true, "missing": ""}')
+        return AIMessage(reply([{"role": {"human": "user"}.get(m.type, m.type), "content": m.text} for m in messages]))
+
+    return ScriptedChat(script=write)
 
 
 def list_questions(docs: Path, most: int = QUESTIONS) -> list[str]:
@@ -85,10 +68,10 @@ def measure(corpus: str, questions: Sequence[str], count: Callable[[str], int]) 
         tokens: list[int] = []
         first: list[int] = []
         for question in questions:
-            model = CountedModel()
-            answer(question, corpus=corpus, model=model, effort=effort)
-            sizes = [sum(map(count, texts)) for texts in model.sent]
-            writes = [texts[0].startswith(GUARD) for texts in model.sent]
+            sent: list[list[str]] = []
+            answer(question, corpus=corpus, model=_count_prompts(sent), effort=effort)
+            sizes = [sum(map(count, texts)) for texts in sent]
+            writes = [texts[0].startswith(GUARD) for texts in sent]
             calls.append(len(sizes))
             tokens.append(sum(sizes))
             first.append(sum(sizes[: writes.index(True) + 1]))

@@ -4,15 +4,21 @@ Deep agents have tools of their own for files, `grep` among them, so those for t
 """
 
 from importlib import import_module
-from pathlib import Path
-from typing import Annotated
 
-import typer
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
 from anabranch import as_tools
-from examples.agent import INSTRUCTIONS, open_model, show_calls
+from examples.agent import (
+    INSTRUCTIONS,
+    DocumentArgument,
+    HomeOption,
+    ModelOption,
+    QuestionOption,
+    ServerOption,
+    open_model,
+    show_calls,
+)
 from examples.running import HOME, SIZES, corpus_of, start
 
 
@@ -25,11 +31,11 @@ def run(question: str, corpus: str, model: BaseChatModel) -> list[AnyMessage]:
 
 
 def main(
-    document: Annotated[Path, typer.Argument(help="A document in any form that Anabranch reads.")],
-    question: Annotated[str, typer.Option(help="What to ask.")],
-    model: Annotated[str, typer.Option(help="Chat model that calls tools, provider:name.")],
-    base_url: Annotated[str | None, typer.Option(help="OpenAI-compatible server of the model.")] = None,
-    home: Annotated[Path, typer.Option(help="Folder for the corpus.")] = HOME,
+    document: DocumentArgument,
+    question: QuestionOption,
+    model: ModelOption,
+    base_url: ServerOption = None,
+    home: HomeOption = HOME,
 ) -> None:
     """Have a deep agent answer a question over one document."""
     corpus = corpus_of(document, "agent", SIZES, home)

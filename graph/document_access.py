@@ -21,17 +21,8 @@ from anabranch.errors import QuestionError
 from anabranch.identity.audit_log import audit, is_audited
 from anabranch.identity.user import AUTH_USER, User
 from anabranch.retrieval.asked_answer import AskedAnswer, show_answer
-from anabranch.retrieval.document_tools import (
-    DocumentList,
-    FoundPassage,
-    FoundPassages,
-    ReadPassages,
-    grep,
-    list_documents,
-    narrow,
-    read,
-    show_found,
-)
+from anabranch.retrieval.document_tools import grep, list_documents, narrow, read, show_found
+from anabranch.retrieval.tool_result import DocumentList, FoundPassage, FoundPassages, ReadPassages
 from anabranch.store.protocol import CorpusReader, Scope
 
 MOST = 20

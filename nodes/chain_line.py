@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from anabranch.agent.nodes.citation_places import place_records
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.turn import Turn
-from anabranch.citations.deep_links import link_to
+from anabranch.citations.citation_record import CitationRecord
 from anabranch.retrieval.query_chain import list_brought
-from anabranch.store.file_identity import is_url
 from anabranch.text.phrases import phrases_for
 from anabranch.text.sentences import spans
-from anabranch.types import NO_CHAIN, Chunk, Citation, Link
-
-if TYPE_CHECKING:
-    from anabranch.store.protocol import Place
+from anabranch.types import NO_CHAIN, Chunk, Citation, Excerpt, Link
 
 
 async def cite_chain(state: State, turn: Turn, citations: Sequence[Citation]) -> tuple[str, list[Citation]]:
@@ -35,20 +31,32 @@ async def cite_chain(state: State, turn: Turn, citations: Sequence[Citation]) ->
     # A passage that was changed or hidden since no longer shows its value.
     links = [link for link in found if link["chunk_id"] in chunks and _stands(link, chunks[link["chunk_id"]])]
     links = _select_used(links, chunks, [citation["quote"] for citation in citations])
-    places = await (await turn.corpus()).places(
-        [(chunks[link["chunk_id"]].doc_id, link["start"]) for link in links], turn.scope
-    )
-    marker, added = max(citation["marker"] for citation in citations), list[Citation]()
+    cited = [(each["source"], each["start"], each["end"], each["marker"]) for each in citations]
+    marker = max(citation["marker"] for citation in citations)
+    records: list[CitationRecord] = []
+    excerpts: dict[int, Excerpt] = {}
     shown: list[tuple[int, str]] = []
-    for link, place in zip(links, places, strict=True):
-        known = next((each for each in (*citations, *added) if _is_cited(link, chunks[link["chunk_id"]], each)), None)
-        if known is None:
-            marker += 1
-            known = _make_citation(link, chunks[link["chunk_id"]], place, marker, links_files=turn.settings.file_links)
-            added.append(known)
-        shown.append((link["hop"], f"{link['value']} [{known['marker']}]"))
+    for link in links:
+        chunk = chunks[link["chunk_id"]]
+        # By place, because a citation may be of a larger passage.
+        around = (
+            number
+            for source, start, end, number in cited
+            if source == chunk.source and start <= link["start"] and link["end"] <= end
+        )
+        known = next(around, 0)
+        if not known:
+            known = marker = marker + 1
+            record = _make_record(link, chunk, marker)
+            records.append(record)
+            excerpts[marker] = Excerpt(
+                number=marker, id=chunk.chunk_id, start=chunk.start, end=chunk.end, best=link["start"]
+            )
+            cited.append((chunk.source, chunk.start + record.start, chunk.start + record.end, marker))
+        shown.append((link["hop"], f"{link['value']} [{known}]"))
     steps = [", ".join(text for _, text in found) for _, found in groupby(shown, key=lambda each: each[0])]
-    phrase = phrases_for(state["turn"]["question"], "english")["by_way_of"]
+    phrase = phrases_for(state["turn"]["question"])["by_way_of"]
+    added = await place_records(turn, records, excerpts, chunks, {})
     return (f"{phrase}: {' → '.join(steps)}" if steps else ""), added
 
 
@@ -68,33 +76,11 @@ def _stands(link: Link, chunk: Chunk) -> bool:
     return " ".join(chunk.text[link["start"] - chunk.start : link["end"] - chunk.start].split()) == link["value"]
 
 
-def _is_cited(link: Link, chunk: Chunk, citation: Citation) -> bool:
-    """Tell whether the words of a citation are around the value; `chunk_id` may be that of a larger passage."""
-    is_inside = citation["start"] <= link["start"] and link["end"] <= citation["end"]
-    return is_inside and citation["source"] == chunk.source
-
-
-def _make_citation(link: Link, chunk: Chunk, place: Place, marker: int, *, links_files: bool) -> Citation:
-    """Return the citation of a value: the sentence that it stands in."""
+def _make_record(link: Link, chunk: Chunk, marker: int) -> CitationRecord:
+    """Return the evidence of a value: the sentence that it stands in."""
     at = link["start"] - chunk.start
     begin, end = next(((a, b) for a, b in spans(chunk.text) if a <= at < b), (at, link["end"] - chunk.start))
-    quote = chunk.text[begin:end].strip()
-    begin += len(chunk.text[begin:end]) - len(chunk.text[begin:end].lstrip())
-    start, path = chunk.start + begin, place.path or chunk.source
-    page = chunk.page if place.page is None else place.page
-    end = start + len(quote)
-    return Citation(
-        marker=marker,
-        source=chunk.source,
-        title=chunk.title,
-        page=page,
-        heading=place.heading or chunk.heading,
-        chunk_id=chunk.chunk_id,
-        claim=link["value"],
-        quote=quote,
-        start=start,
-        end=end,
-        grade="quoted",
-        judged="",
-        link=link_to(path, page=page, quote=quote, start=start, end=end) if links_files or is_url(path) else "",
-    )
+    quote = chunk.text[begin:end].lstrip()
+    begin, quote = end - len(quote), quote.rstrip()
+    # Passages of windows have numbers of their own; this one is told apart by its marker.
+    return CitationRecord(marker, marker, chunk.chunk_id, link["value"], "quoted", quote, begin, begin + len(quote))

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.chain_line import cite_chain
+from anabranch.agent.nodes.citation_places import place_records
 from anabranch.agent.nodes.compose import current_draft, find_nearest_passages
 from anabranch.agent.nodes.read_line import end_coverage
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import instructions, new_message_id, read_passages
-from anabranch.citations.deep_links import link_to
 from anabranch.errors import ModelError
 from anabranch.safety.prompt_leak import without_instructions
-from anabranch.store.file_identity import is_url
 from anabranch.synthesis.coverage import is_whole
-from anabranch.types import AnswerCheck, AnswerStatus, Citation, Draft, Excerpt, Judgement, UnconfirmedClaim
+from anabranch.types import AnswerCheck, AnswerStatus, Draft, Judgement, UnconfirmedClaim
 
 if TYPE_CHECKING:
     # The claim check is imported when the first answer is checked.
     from anabranch.agent.nodes.claim_judge import JudgedClaims
-    from anabranch.citations.citation_record import CitationRecord
     from anabranch.citations.time_limit import TimeLimit
     from anabranch.citations.verification import Attribution, Verified
-    from anabranch.store.protocol import Place
-    from anabranch.types import Chunk
 
 
 async def cite(state: State, turn: Turn) -> Update:
@@ -95,7 +91,8 @@ def _find_status(checked: Verified, attribution: Attribution, *, is_strict: bool
 async def _show(state: State, turn: Turn, status: AnswerStatus, draft: Draft, line: str) -> Update:
     """Return the answer for the reader; an unconfirmed one says so first, and ends with the nearest passages."""
     if status == "answered" and line:
-        turn.show_answer(draft.get("message_id", ""), f"\n\n{line}")
+        if message_id := draft.get("message_id", ""):  # the reader has the answer already
+            turn.show_answer(message_id, f"\n\n{line}")
         return {"answer": f"{draft['answer']}\n\n{line}", "draft": draft}
     if status != "not_confirmed":
         return {"answer": draft["answer"] if status == "answered" else "", "draft": draft}
@@ -130,28 +127,6 @@ async def _cite_passages(state: State, turn: Turn) -> Update:
     turn.count(**count_grades(record))
     citations = await place_records(turn, records, excerpts, chunks, {})
     return {"answer": draft["answer"], "draft": draft, "claims": citations, "check": record}
-
-
-async def place_records(
-    turn: Turn,
-    records: Sequence[CitationRecord],
-    excerpts: Mapping[int, Excerpt],
-    chunks: Mapping[str, Chunk],
-    judgements: Mapping[str, Judgement],
-) -> list[Citation]:
-    """Return the citations of the records, each with its place in its document."""
-    corpus = await turn.corpus()
-    # A passage may span several pages and sections; the reader wants those of the quoted or best words.
-    spots = [
-        (chunks[r.chunk_id].doc_id, excerpts[r.number].get("best", excerpts[r.number]["start"] + r.start))
-        for r in records
-    ]
-    places = await corpus.places(spots, turn.scope)
-    links = turn.settings.file_links
-    return [
-        _make_citation(record, excerpts[record.number], chunks[record.chunk_id], place, judgements, links_files=links)
-        for record, place in zip(records, places, strict=True)
-    ]
 
 
 MOST_LISTED = 200
@@ -227,34 +202,3 @@ def make_check(status: AnswerStatus, checked: Verified, explanation: str) -> Ans
 def count_grades(record: AnswerCheck) -> dict[str, int]:
     """Return how many claims have which grade, for the trace."""
     return {name: record[name] for name in ("claims", "quoted", "found", "not_confirmed")}
-
-
-def _make_citation(
-    record: CitationRecord,
-    excerpt: Excerpt,
-    chunk: Chunk,
-    place: Place,
-    judgements: Mapping[str, Judgement],
-    *,
-    links_files: bool,
-) -> Citation:
-    """Return a citation, whose span counts characters of the document's text."""
-    # Passages of external retrievers have no place in the corpus.
-    path = place.path or chunk.source
-    page = chunk.page if place.page is None else place.page
-    start, end = excerpt["start"] + record.start, excerpt["start"] + record.end
-    return Citation(
-        marker=record.marker,
-        source=chunk.source,
-        title=chunk.title,
-        page=page,
-        heading=place.heading or chunk.heading,
-        chunk_id=chunk.chunk_id,
-        claim=record.claim,
-        quote=record.quote,
-        start=start,
-        end=end,
-        grade=cast('Literal["quoted", "found"]', record.grade),
-        judged=judgements.get(record.claim, ""),
-        link=link_to(path, page=page, quote=record.quote, start=start, end=end) if links_files or is_url(path) else "",
-    )

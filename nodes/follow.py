@@ -50,7 +50,7 @@ async def follow(state: RetrievalState, turn: Turn) -> Update:
         return {"chain": _end(chain, "no passage holds a value that answers: " + " / ".join(asked))}
     return {
         "queries": [*state["queries"], *(Query(text=link["query"], weight=1.0, kind=FOLLOWED) for link in links)],
-        "chain": Chain(**{**chain, "links": [*chain["links"], *links], "before": state["candidates"]}),
+        "chain": {**chain, "links": [*chain["links"], *links], "before": state["candidates"]},
     }
 
 
@@ -89,4 +89,4 @@ def _make_link(chain: Chain, asked: str, value: FoundValue, hop: int) -> Link:
 
 
 def _end(chain: Chain, reason: str) -> Chain:
-    return Chain(**{**chain, "ended": reason[:MAX_REASON]})
+    return {**chain, "ended": reason[:MAX_REASON]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,9 @@ async def _plan_level(state: State, turn: Turn, level: int, *, whole: bool) -> U
     # A model that is not asked for markers does not join: the best answers stand one after the other. Of whole
     # documents, the best ones alone would leave most of them out.
     plain = chat is None or not (whole or asks_for_markers(turn.settings, chat))
-    parts = _choose([part for part in state["partials"] if part["level"] == level], NEARLY if plain else 0.0)
+    found, least = [part for part in state["partials"] if part["level"] == level], NEARLY if plain else 0.0
+    # In threads: of whole documents there are hundreds.
+    parts = await asyncio.to_thread(_choose, found, least)
     question = state["turn"]["standalone_question"]
     groups = await _group(turn, chat, question, parts) if chat is not None and not plain and len(parts) > 1 else []
     joins = sum(len(members) > 1 for members in groups)
@@ -107,7 +110,8 @@ async def _group(turn: Turn, chat: Chat, question: str, parts: Sequence[Partial]
     room = await measure_room(turn, chat, question)
     answers = [part["draft"]["answer"] for part in parts]
     around = measure_envelope(embedder)
-    sizes = [bound_tokens(text, n) + around for text, n in zip(answers, embedder.count(answers), strict=True)]
+    counts = await asyncio.to_thread(embedder.count, answers)
+    sizes = [bound_tokens(text, count) + around for text, count in zip(answers, counts, strict=True)]
     # Without a known context, the usual size of replies: a server that ignores `max_tokens` must not fill the prompt.
     most = room.limit.tokens if room.limit is not None else settings.fan_in * (2 * settings.answer_tokens + around)
     return group(sizes, fan_in=settings.fan_in, room=most)

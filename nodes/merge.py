@@ -10,7 +10,7 @@ from anabranch.retrieval.auto_merging import Merged, room_left
 from anabranch.retrieval.auto_merging import merge as merge_chunks
 from anabranch.retrieval.query_chain import MAX_LEAVES, is_under_way, join_rounds
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
-from anabranch.types import Candidate, Chain, Chunk, Passage
+from anabranch.types import Candidate, Chunk, Passage
 
 PREVIEW_CHARS = 80
 
@@ -35,7 +35,7 @@ def _join(state: RetrievalState) -> tuple[list[Candidate], Update]:
     candidates, new = join_rounds(chain["before"], state["candidates"])
     ended = chain["ended"] if new else "the last search found only what was known"
     found = [candidate["id"] for candidate in state["candidates"][:MAX_LEAVES]]
-    joined = Chain(**{**chain, "before": [], "leaves": [*dict.fromkeys((*chain["leaves"], *found))], "ended": ended})
+    joined = {**chain, "before": [], "leaves": [*dict.fromkeys((*chain["leaves"], *found))], "ended": ended}
     return candidates, {"candidates": candidates, "chain": joined}
 
 

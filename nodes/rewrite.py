@@ -15,7 +15,7 @@ from anabranch.parsing.query_plan import QueryPlan, parse_plan
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
-from anabranch.types import NO_CHAIN, NO_COVERAGE, Chain, Query
+from anabranch.types import NO_CHAIN, NO_COVERAGE, Query
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
@@ -30,11 +30,11 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     # The question, and queries from a review, stay in every round.
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
     room = turn.settings.n_queries - len(kept)
-    strategy = turn.settings.strategy
+    strategy, is_first = turn.settings.strategy, not state.get("round")
     plan = QueryPlan([])
     asks = room > 0 and strategy in REWRITE
     # A second search is the chat model's, which is told what the first one did not find.
-    generator = turn.query_generator if not state.get("round") else None
+    generator = turn.query_generator if is_first else None
     chat = await turn.chat() if asks and generator is None else None
     try:
         if asks and generator is not None:
@@ -48,7 +48,7 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     except ModelError as error:
         turn.degraded("rewrite", error)
     spelling: dict[str, str] = {}
-    if kept and not state.get("round"):
+    if kept and is_first:
         spelling = await correct_words(await turn.corpus(), kept[0]["text"], turn.scope)
     # The weight is shared by the model's queries, however many there are.
     weight, texts = turn.settings.variant_weight, plan.queries
@@ -63,9 +63,8 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     if spelling:
         turn.count(spelling=spelling)
     # The first plan counts: later rounds look for what the first one missed.
-    is_first = not state.get("round")
     is_chained = bool(plan.steps) and turn.settings.hops > 0 and is_first
-    chain = {"chain": Chain(**{**NO_CHAIN, "steps": list(plan.steps)})} if is_chained else {}
+    chain = {"chain": {**NO_CHAIN, "steps": list(plan.steps)}} if is_chained else {}
     is_planned = chat is not None and _plans_reach(turn, chat) and is_first
     reach = {} if not is_planned else {"coverage": {**NO_COVERAGE, "reach": plan.reach, "rows": plan.rows}}
     return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain, **reach}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from langgraph.types import Overwrite
 
-from anabranch.agent.nodes.cite import MAX_TEXT, MOST_LISTED, count_grades, make_check, place_records
+from anabranch.agent.nodes.citation_places import place_records
+from anabranch.agent.nodes.cite import MAX_TEXT, MOST_LISTED, count_grades, make_check
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.citations.citation_record import LONGEST, piece_of

@@ -10,7 +10,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from anabranch.models.wordpiece_tokenizer import Tokens
-from anabranch.retrieval.document_tools import RESERVED, TOKENS, count_tokens, locate_quotes, shorten_line
+from anabranch.retrieval.document_tools import locate_quotes
+from anabranch.retrieval.result_size import RESERVED, TOKENS, count_tokens, cut
+from anabranch.retrieval.tool_result import shorten_line
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.types import AnswerStatus
 
@@ -89,7 +91,7 @@ def _bound(state: Mapping[str, Any], sources: Sequence[QuotedSource], tokens: To
     room = TOKENS - RESERVED - sum(count_tokens(tokens, result["remarks"]))
     (size,) = count_tokens(tokens, [result["answer"]])
     if size > room:
-        result["answer"] = _cut(result["answer"], tokens, room)
+        result["answer"] = cut(result["answer"], lambda text: count_tokens(tokens, [text])[0], room)
         result["remarks"].append("The answer is cut here: ask for less.")
         size = room
     room -= size
@@ -131,9 +133,3 @@ def _source(citation: Mapping[str, Any], document_id: str, number: int | None) -
 
 def _claim(claim: Mapping[str, Any]) -> ClaimWithoutPassage:
     return ClaimWithoutPassage(claim=claim["text"], reason=claim["reason"], nearest=claim["nearest"])
-
-
-def _cut(text: str, tokens: Tokens, room: int) -> str:
-    while (size := count_tokens(tokens, [text])[0]) > room:
-        text = text[: len(text) * room // (size + room // 10)]
-    return text

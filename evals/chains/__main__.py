@@ -35,7 +35,7 @@ from evals.chains.measuring import PATIENCE, Asking, Measured, measure
 from evals.chains.oracle import Oracle
 from evals.chains.peers import ENGINES, PEERS, ask_engine
 from evals.chains.report import CHAIN, ONE, tables
-from evals.chains.scripted_model import ScriptedModel, WorldReader
+from evals.chains.scripted_model import WorldReader, play
 from evals.chains.worlds import KINDS, MadeQuestion, World, make_world
 from evals.synthesis.reply_cache import ReplyCache
 from evals.synthesis.scoring import contains, is_english_refusal
@@ -168,7 +168,7 @@ async def _made(
     if not due:
         return
     await asyncio.to_thread(partial(ingest, documents=world.documents, corpus=corpus))
-    model = ScriptedModel(script=WorldReader(world)) if server is None else None
+    model = play(WorldReader(world)) if server is None else None
     asking = Asking(corpus, model, _settings(server), answers=True)
     try:
         for question, asked in due:
@@ -203,7 +203,7 @@ async def _recalled(
     server: ReplyCache | None,
     done: Done,
 ) -> AsyncIterator[Measured]:
-    model = ScriptedModel(script=Oracle(collection)) if server is None else None
+    model = play(Oracle(collection)) if server is None else None
     asking = Asking(corpus, model, _settings(server), answers=False)
     for question in questions:
         for way, hops in HOPS.items():

@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 
 from anabranch.agent.prompts import FOLLOW, REWRITE
+from anabranch.safety.prompt_envelope import unwrap
 from evals.chains.worlds import MadeQuestion, World
+from evals.scripted_chat import ScriptedChat
 
 NOTHING = "None"
 Script = Callable[[str, str], str]
 """Returns a reply to a system message and a user message."""
 
-_ENVELOPE = re.compile(r"<passages-[0-9a-f]+>\n(.*?)\n</passages-", re.DOTALL)
-_HEAD = re.compile(r"(?:^|(?<=\n\n))\[\d+\][^\n]*\n")
 _NAMED = re.compile(r"(?:designed by|was born in|have the number) ([^,.]+?)(?: and | since |[,.])")
 
 
-class ScriptedModel(BaseChatModel):
-    """A chat model whose replies a function makes."""
+def play(script: Script) -> ScriptedChat:
+    """Return a chat model whose replies a script makes."""
 
-    script: Script
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002  # LangChain's signature
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ANN401, ARG002
-    ) -> ChatResult:
+    def reply(messages: Sequence[BaseMessage]) -> AIMessage:
         system = "\n".join(message.text for message in messages if isinstance(message, SystemMessage))
         user = next((message.text for message in reversed(messages) if message.type == "human"), "")
-        reply = self.script(system, user)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])
+        return AIMessage(script(system, user))
+
+    return ScriptedChat(script=reply)
 
 
 def step_asked(system: str) -> str:
@@ -54,8 +39,7 @@ def step_asked(system: str) -> str:
 
 def passages_shown(user: str) -> list[str]:
     """Return the passages of a prompt, without their labels."""
-    found = _ENVELOPE.search(user)
-    return [text.strip() for text in _HEAD.split(found[1])[1:]] if found else []
+    return [text.strip() for _, _, text in unwrap(user)[0]]
 
 
 def question_asked(user: str) -> str:

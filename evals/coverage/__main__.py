@@ -25,7 +25,8 @@ from anabranch.store.protocol import Outlines, Scope
 from anabranch.store.stores import open_corpus
 from benchmarks.report import Table, shown
 from evals.coverage.made_collection import QUESTION, SIZES, HitCollection, make_collection
-from evals.coverage.scripted_reader import ScriptedReader
+from evals.coverage.scripted_reader import list_hits
+from evals.scripted_chat import ScriptedChat
 
 PAGE = Path(__file__).parent.with_suffix(".md")
 SUMMARY = "Sum up the whole document: what each of its parts says."
@@ -72,7 +73,7 @@ def _measure(made: HitCollection) -> tuple[str, ...]:
             (documents / name).write_text(text, encoding="utf-8")
         corpus = Path(folder, "corpus")
         ingest(documents, corpus)
-        settings: dict[str, Any] = {"corpus": corpus, "model": ScriptedReader(), "strategy": "none"}
+        settings: dict[str, Any] = {"corpus": corpus, "model": ScriptedChat(script=list_hits), "strategy": "none"}
         whole = answer(QUESTION, coverage="corpus", synthesis="rows", **settings)
         best = answer(QUESTION, coverage="passages", synthesis="rows", **settings)
     coverage, found, top = whole["coverage"], _names(whole), _names(best)

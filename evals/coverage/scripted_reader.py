@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 
 from anabranch.safety.prompt_envelope import unwrap
 from evals.coverage.made_collection import HIT
@@ -20,25 +16,12 @@ MOST_CHARS = 3_200
 """Room of a reply: about `answer_tokens`, of which it takes no notice itself."""
 
 
-class ScriptedReader(BaseChatModel):
-    """Lists every hit that stands in its prompt; some lines twice, some with a wrong number, some made up."""
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted-reader"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002  # LangChain's signature
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ANN401, ARG002
-    ) -> ChatResult:
-        rows, _ = unwrap("\n".join(message.text for message in messages))
-        reply = "\n".join(_lines(rows)) or "NONE"
-        ended = "length" if len(reply) > MOST_CHARS else "stop"
-        message = AIMessage(reply[:MOST_CHARS], response_metadata={"finish_reason": ended})
-        return ChatResult(generations=[ChatGeneration(message=message)])
+def list_hits(messages: Sequence[BaseMessage]) -> AIMessage:
+    """List every hit that stands in a prompt; some lines twice, some with a wrong number, some made up."""
+    rows, _ = unwrap("\n".join(message.text for message in messages))
+    reply = "\n".join(_lines(rows)) or "NONE"
+    ended = "length" if len(reply) > MOST_CHARS else "stop"
+    return AIMessage(reply[:MOST_CHARS], response_metadata={"finish_reason": ended})
 
 
 def _lines(rows: list[tuple[int, str, str]]) -> Iterator[str]:

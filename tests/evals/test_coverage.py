@@ -11,7 +11,7 @@ from anabranch.parsing.row_list import read_rows
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from evals.coverage import __main__ as coverage
 from evals.coverage.made_collection import HIT, SIZES, make_collection
-from evals.coverage.scripted_reader import ScriptedReader
+from evals.coverage.scripted_reader import list_hits
 
 
 @pytest.mark.parametrize("number", [0, 7, len(SIZES) - 1])
@@ -29,15 +29,13 @@ def test_the_reader_lists_what_stands_in_its_prompt_with_slips() -> None:
     rows = [
         (n, "log", f"Unit U-{n:04d} leaked at the flange and was shut down by the night shift.") for n in range(1, 13)
     ]
-    reply = ScriptedReader().invoke([HumanMessage(wrap(rows, new_nonce()))]).text
+    reply = list_hits([HumanMessage(wrap(rows, new_nonce()))]).text
     hits = list(read_rows(reply))
     assert {hit.item for hit in hits} >= {f"U-{n:04d}" for n in range(1, 13)}
     assert len(hits) > 12
     assert any(hit.number != int(hit.item[2:]) for hit in hits[:-1])
     assert hits[-1].item == "U-99999"
-    assert (
-        ScriptedReader().invoke([HumanMessage(wrap([(1, "x", "Unit U-0001 was filled.")], new_nonce()))]).text == "NONE"
-    )
+    assert list_hits([HumanMessage(wrap([(1, "x", "Unit U-0001 was filled.")], new_nonce()))]).text == "NONE"
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from anabranch import SettingsError, as_tools, ingest
-from anabranch.retrieval.document_tools import TOKENS
+from anabranch.retrieval.result_size import TOKENS
 from anabranch.safety.operator import environment
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus

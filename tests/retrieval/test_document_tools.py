@@ -12,8 +12,9 @@ import pytest
 from anabranch import remove
 from anabranch.errors import DocumentNotFoundError, QuestionError, SettingsError
 from anabranch.ingestion.pipeline import ingest
-from anabranch.retrieval import document_tools
-from anabranch.retrieval.document_tools import TOKENS, grep, list_documents, narrow, read, show_found
+from anabranch.retrieval import document_scan, document_tools, result_cursor
+from anabranch.retrieval.document_tools import grep, list_documents, narrow, read, show_found
+from anabranch.retrieval.result_size import TOKENS
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.stores import open_corpus
 
@@ -61,7 +62,7 @@ async def everything(corpus: CorpusReader, call: Callable[[str], Awaitable[Any]]
         assert result["note"] in ("", "Nothing so far: go on with the cursor.")
         items += result["items"]
         cursor = result["cursor"]
-        assert len(cursor) <= document_tools.MAX_CURSOR
+        assert len(cursor) <= result_cursor.MAX_CURSOR
         if not cursor:
             return items
     raise AssertionError
@@ -119,12 +120,12 @@ async def test_words_are_found_in_every_document_part_by_part(
     assert [each["document"] for each in found] == [f"Note {number}" for number in range(240) if number != 1]
     assert all("The otter of pond" in each["text"] for each in found)
     # Neither the bound on passages nor the size of a slice changes what is found.
-    monkeypatch.setattr(document_tools, "MOST_SCANNED", 7)
-    monkeypatch.setattr(document_tools, "SLICE", 3)
+    monkeypatch.setattr(document_scan, "MOST_SCANNED", 7)
+    monkeypatch.setattr(document_scan, "SLICE", 3)
     few, calls = len(calls), []
     assert await everything(corpus, call) == found
     assert len(calls) > 20 > few
-    monkeypatch.setattr(document_tools, "SECONDS", 0.0)
+    monkeypatch.setattr(document_scan, "SECONDS", 0.0)
     calls = []
     assert (await call(""))["cursor"]
     within = await everything(corpus, lambda cursor: grep(corpus, Scope(), "counted * times", "long.md", cursor))
@@ -255,10 +256,10 @@ async def test_a_cursor_that_somebody_made_up_asks_for_no_more_than_there_is(
         return await leaves(self, ids, scope, most)
 
     monkeypatch.setattr(type(corpus), "leaves", noting)
-    made_up = document_tools._Paging("grep", ["otter", "", None], corpus).write(0, "", 10**11)
+    made_up = result_cursor.Paging("grep", ["otter", "", None], corpus).write(0, "", 10**11)
     await grep(corpus, Scope(), "otter", cursor=made_up)
     assert asked
-    assert max(asked) <= 151 + document_tools.SLICE
+    assert max(asked) <= 151 + document_scan.SLICE
 
 
 async def test_two_documents_of_one_title_are_told_apart_by_their_ids(tmp_path: Path) -> None:

@@ -25,14 +25,9 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState
 from anabranch.errors import AnabranchError
 from anabranch.retrieval.asked_answer import AskedAnswer
-from anabranch.retrieval.document_tools import (
-    MAX_CURSOR,
-    MAX_NAME,
-    MOST_PASSAGES,
-    DocumentList,
-    FoundPassages,
-    ReadPassages,
-)
+from anabranch.retrieval.document_tools import MAX_NAME, MOST_PASSAGES
+from anabranch.retrieval.result_cursor import MAX_CURSOR
+from anabranch.retrieval.tool_result import DocumentList, FoundPassages, ReadPassages
 from anabranch.retrieval.wildcards import MAX_PATTERN
 from anabranch_server.identity import AUTH_USER, User
 from anabranch_server.tool_arguments import argument_faults

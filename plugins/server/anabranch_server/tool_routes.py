@@ -12,7 +12,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch.agent.graph.document_access import MOST, USUAL, DocumentAccess
-from anabranch.retrieval.document_tools import MAX_CURSOR, MAX_NAME, MOST_PASSAGES
+from anabranch.retrieval.document_tools import MAX_NAME, MOST_PASSAGES
+from anabranch.retrieval.result_cursor import MAX_CURSOR
 from anabranch.retrieval.wildcards import MAX_PATTERN
 from anabranch_server.requester import Asker
 from anabranch_server.usage_limits import Limited
