@@ -68,18 +68,9 @@ def as_tools(
         search_with=make_search(own, embedder),
     )
 
-    async def list_documents(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
-        return _with_artifact(await documents.list_documents(**arguments))
-
-    async def search(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
-        return _with_artifact(await documents.search(**arguments))
-
-    async def grep(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
-        return _with_artifact(await documents.grep(**arguments))
-
-    async def read(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
+    async def read(**arguments: Any) -> Mapping[str, Any]:  # noqa: ANN401
         first, last = arguments.pop("from"), arguments.pop("to")
-        return _with_artifact(await documents.read(first=first, last=last, **arguments))
+        return await documents.read(first=first, last=last, **arguments)
 
     async def ask(question: str) -> tuple[Mapping[str, Any], Any]:
         found = await aanswer(
@@ -87,17 +78,25 @@ def as_tools(
         )
         return await documents.show_answer(found), found
 
-    calls: tuple[tuple[Calling, type[BaseModel]], ...] = (
-        (list_documents, _LISTING), (search, _SEARCH), (grep, _GREP), (read, _READ), (ask, _ASK)
-    )  # fmt: skip
+    calls: dict[str, tuple[Calling, type[BaseModel]]] = {
+        "list_documents": (_with_artifact(documents.list_documents), _LISTING),
+        "search": (_with_artifact(documents.search), _SEARCH),
+        "grep": (_with_artifact(documents.grep), _GREP),
+        "read": (_with_artifact(read), _READ),
+        "ask": (ask, _ASK),
+    }
     return [
-        _tool(prefix + call.__name__, call, f"{DESCRIPTIONS[call.__name__]} {about}".strip(), takes)
-        for call, takes in calls
+        _tool(prefix + name, call, f"{DESCRIPTIONS[name]} {about}".strip(), takes)
+        for name, (call, takes) in calls.items()
     ]
 
 
-def _with_artifact(result: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401  # a result of a tool
-    return result, result
+def _with_artifact(call: Callable[..., Awaitable[Mapping[str, Any]]]) -> Calling:
+    async def call_tool(**arguments: Any) -> tuple[Mapping[str, Any], Any]:  # noqa: ANN401
+        result = await call(**arguments)
+        return result, result
+
+    return call_tool
 
 
 def _tool(name: str, call: Calling, description: str, takes: type[BaseModel]) -> BaseTool:
