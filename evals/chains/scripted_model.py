@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from anabranch.agent.prompts import FOLLOW, REWRITE
-from anabranch.safety.prompt_envelope import unwrap
 from evals.chains.worlds import MadeQuestion, World
 from evals.scripted_chat import ScriptedChat
 
@@ -16,6 +15,8 @@ NOTHING = "None"
 Script = Callable[[str, str], str]
 """Returns a reply to a system message and a user message."""
 
+_ENVELOPE = re.compile(r"<passages-[0-9a-f]+>\n(.*?)\n</passages-", re.DOTALL)
+_HEAD = re.compile(r"(?:^|(?<=\n\n))\[\d+\][^\n]*\n")
 _NAMED = re.compile(r"(?:designed by|was born in|have the number) ([^,.]+?)(?: and | since |[,.])")
 
 
@@ -39,7 +40,9 @@ def step_asked(system: str) -> str:
 
 def passages_shown(user: str) -> list[str]:
     """Return the passages of a prompt, without their labels."""
-    return [text.strip() for _, _, text in unwrap(user)[0]]
+    # Not by `unwrap`, which knows the envelopes of its own process alone: a run may be played in another one.
+    found = _ENVELOPE.search(user)
+    return [text.strip() for text in _HEAD.split(found[1])[1:]] if found else []
 
 
 def question_asked(user: str) -> str:
