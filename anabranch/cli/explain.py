@@ -163,9 +163,10 @@ def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
     """Return one row per candidate, best first."""
     candidates = state.get("candidates") or []
     retrievers = sorted({retriever for candidate in candidates for retriever in candidate["ranks"]})
-    # Without a reranker, its column would repeat that of fusion.
+    # Without a reranker and without further searches, the column would repeat that of fusion.
     reranked = any(candidate["fused"] != rank for rank, candidate in enumerate(candidates, start=1))
-    ranks = [*retrievers, "fused", *(["rerank"] if reranked else [])]
+    last = "joined" if (state.get("chain") or {}).get("links") else "rerank"
+    ranks = [*retrievers, "fused", *([last] if reranked else [])]
     title = "Passages: rank in each list, merging, and number in the windows"
     table = _table_of(
         title, *ranks, "score", "merged", "no.", "cited", "where", "text", right=[*ranks, "score"], wide="text"

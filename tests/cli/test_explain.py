@@ -124,3 +124,11 @@ def test_a_turn_that_ended_early_has_a_screen_too() -> None:
     text = screen(empty, {})
     assert "no passage was found" in text
     assert "Claims" not in text
+
+
+def test_a_chain_is_a_table_and_its_places_are_not_a_rerankers() -> None:
+    link = {"hop": 1, "asked": "Who led it?", "value": "Ida Berg", "chunk_id": "p", "query": "Where did Ida Berg work?"}
+    text = screen(state(chain={"links": [link], "ended": ""}), {})
+    assert line_with(text, "Ida Berg [1]").split()[:3] == ["1", "Who", "led"]
+    assert "joined" in line_with(text, "fused")
+    assert "rerank" not in line_with(text, "fused")

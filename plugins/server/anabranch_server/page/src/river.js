@@ -40,9 +40,9 @@ export function River({ values, open }) {
       <ol class="queries">
         ${chain.links.map(
           (each) => html`<li>
-            <bdi>${each.asked}</bdi> →
+            <bdi>${each.asked}</bdi>${" → "}
             <button type="button" class="plain" onClick=${(event) => open({ ...each, quote: each.value, title: each.value, source: "" }, event.currentTarget)}><bdi>${each.value}</bdi></button>
-            → <bdi>${each.query}</bdi>
+            ${" → "}<bdi>${each.query}</bdi>
           </li>`,
         )}
       </ol>`}

@@ -251,9 +251,9 @@ ${kn(`Nearest words: ${s}`)}`:""}`)}}return`${n.join(`
     ${i?.links?.length>0&&c`<h3>Found first, and searched for next</h3>
       <ol class="queries">
         ${i.links.map(l=>c`<li>
-            <bdi>${l.asked}</bdi> →
+            <bdi>${l.asked}</bdi>${" \u2192 "}
             <button type="button" class="plain" onClick=${p=>t({...l,quote:l.value,title:l.value,source:""},p.currentTarget)}><bdi>${l.value}</bdi></button>
-            → <bdi>${l.query}</bdi>
+            ${" \u2192 "}<bdi>${l.query}</bdi>
           </li>`)}
       </ol>`}
     <${ws} values=${e} open=${t} />
@@ -355,4 +355,4 @@ ${kn(`Nearest words: ${s}`)}`:""}`)}}return`${n.join(`
     ${t&&O&&c`<${In} options=${t} isShown=${S==="documents"} close=${we} changed=${te} />`}
     ${S==="settings"&&t&&c`<${Gn} fixed=${t.fixed} values=${T} onChange=${C} close=${we} />`}
   </div>`}vt();var Os=await Un();nn(c`<${Cs} failed=${Os} />`,document.getElementById("page"));
-// sources a3f029a57a4b92792cc41fb7a97a10774210b6ed0d533a736f6c66f32417b9ba
+// sources d811ed47b28199a2bcccde78878cbd3bdb0b29aba9ee11d67da24c4d5830397c
