@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
+import socket
+import socketserver
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,55 +26,84 @@ class Way:
         self.delay = 0.0
 
 
+class _Proxy(socketserver.ThreadingUnixStreamServer):
+    """Closing it ends and waits for every connection, so that none is reported as open in whatever test comes next."""
+
+    def __init__(self, server: Path, folder: Path) -> None:
+        super().__init__(str(folder / NAME), _Connection)
+        self.server, self.way = server, Way()
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+
+    def keep(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._open.add(connection)
+
+    def drop(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._open.discard(connection)
+            connection.close()
+
+    def end_connections(self) -> None:
+        with self._lock:
+            for connection in self._open:
+                _shut(connection, socket.SHUT_RDWR)
+
+
+class _Connection(socketserver.BaseRequestHandler):
+    server: _Proxy
+
+    def handle(self) -> None:
+        upstream = socket.socket(socket.AF_UNIX)
+        asking = threading.Thread(target=_forward, args=(self.request, upstream))
+        for each in (upstream, self.request):
+            self.server.keep(each)
+        try:
+            upstream.connect(str(self.server.server / NAME))
+            asking.start()
+            with suppress(OSError, EOFError):
+                _answer(self.server.way, upstream, self.request)
+        finally:
+            for each in (upstream, self.request):
+                _shut(each, socket.SHUT_RDWR)
+            if asking.ident:
+                asking.join()
+            for each in (upstream, self.request):
+                self.server.drop(each)
+
+
 @contextmanager
 def counted(server: Path, folder: Path) -> Iterator[Way]:
     """Stand between the folder of a server's socket and a folder of one's own."""
-    way, loop = Way(), asyncio.new_event_loop()
-
-    async def through(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        answers, questions = await asyncio.open_unix_connection(str(server / NAME))
-        asking = asyncio.create_task(_forwarded(reader, questions))
-        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
-            await _answered(way, answers, writer)
-        asking.cancel()
-        for each in (writer, questions):
-            each.close()
-        for each in (writer, questions):
-            with suppress(OSError):
-                await each.wait_closed()
-
-    listening = loop.run_until_complete(asyncio.start_unix_server(through, str(folder / NAME)))
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    try:
-        yield way
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        listening.close()
-        passing = asyncio.all_tasks(loop)
-        for task in passing:
-            task.cancel()
-        # Each closes its two connections; what is left open is reported in whatever test comes next.
-        loop.run_until_complete(asyncio.gather(*passing, return_exceptions=True))
-        loop.close()
+    with _Proxy(server, folder) as proxy:
+        listening = threading.Thread(target=proxy.serve_forever, args=(0.02,))
+        listening.start()
+        try:
+            yield proxy.way
+        finally:
+            proxy.shutdown()
+            listening.join()
+            proxy.end_connections()
 
 
-async def _forwarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(1 << 16):
-        writer.write(data)
-        await writer.drain()
+def _shut(connection: socket.socket, how: int) -> None:
     with suppress(OSError):
-        writer.write_eof()
+        connection.shutdown(how)
 
 
-async def _answered(way: Way, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+def _forward(reader: socket.socket, writer: socket.socket) -> None:
+    with suppress(OSError):
+        while data := reader.recv(1 << 16):
+            writer.sendall(data)
+    _shut(writer, socket.SHUT_WR)
+
+
+def _answer(way: Way, upstream: socket.socket, user: socket.socket) -> None:
     """Pass on what the server says, message by message: a letter, a length that counts itself, and the rest."""
-    while True:
-        head = await reader.readexactly(5)
-        rest = await reader.readexactly(int.from_bytes(head[1:]) - 4)
-        if head[:1] == b"Z":
-            way.waits += 1
-            await asyncio.sleep(way.delay)
-        writer.write(head + rest)
-        await writer.drain()
+    with upstream.makefile("rb") as reader:
+        while head := reader.read(5):
+            rest = reader.read(int.from_bytes(head[1:]) - 4)
+            if head[:1] == b"Z":
+                way.waits += 1
+                time.sleep(way.delay)
+            user.sendall(head + rest)
