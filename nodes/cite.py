@@ -150,7 +150,8 @@ async def _check_further(
         The claims, the judgements by claim, and a description of the check, empty if nothing was judged.
     """
     settings = turn.settings
-    quotes, judges = settings.answer_form == "quoted" and bool(found.unplaced), settings.verify != "words"
+    unplaced = await asyncio.to_thread(lambda: found.unplaced) if settings.answer_form == "quoted" else []
+    quotes, judges = bool(unplaced), settings.verify != "words"
     if not (quotes or judges):
         return found, {}, ""
     from anabranch.agent.nodes.claim_judge import JUDGED, ask_for_quotes, judge_claims, list_judgeable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.compose import compose_draft
@@ -72,7 +73,7 @@ async def create(state: State, turn: Turn) -> Update:
             "route": {"name": "compose", "reasons": [*state["route"]["reasons"], why]},
         }
     # A refusal of the first window is not shown: the next window may hold the answer.
-    if will_refine and not is_refusal(MARKER.sub("", draft["answer"])):
+    if will_refine and not await asyncio.to_thread(is_refusal, MARKER.sub("", draft["answer"])):
         shown, _ = without_instructions(draft["answer"], instructions(turn.settings), [passages, question])
         turn.show(step="create", status="draft", answer=shown)
     turn.count(by="model", again=again)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, NotRequired
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
@@ -72,7 +73,7 @@ async def _join(state: ReduceTask, turn: Turn, chat: Chat) -> Draft | None:
         reply = await chat.ask(GUARD, user, max_tokens=settings.answer_tokens)
     window = drafts[0]["window"]
     joined = read_draft(reply, window=window, instructions=instructions(settings), question=question)
-    if is_refusal(MARKER.sub("", joined["answer"])):
+    if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
         return None
     # The claim check needs the parts' markers to find the passages.
     is_lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
