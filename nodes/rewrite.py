@@ -111,7 +111,7 @@ async def _narrow(state: RetrievalState, turn: Turn, plan: QueryPlan, fields: li
         left += [] if found else [f"{squeeze(clean(written))} (no document has it)"]
     asked = f"{state['turn']['question']} {state['turn']['standalone_question']}"
     said, *words = await (await turn.corpus()).analyse([asked, *(each.words for each in conditions)])
-    # A filter that the question does not state can only be wrong.
+    # What the question does not say is an idea of the model's.
     is_said = [not set(said).isdisjoint(terms) for terms in words]
     left += [
         f"{each.text} (the question does not say it)"
@@ -147,7 +147,7 @@ async def _ask(
     own, question = turn.settings.rewrite_prompt or REWRITE[strategy], state["turn"]["standalone_question"]
     usual = f"Number of lines: {room}\nQuestion: {question}"
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
-    # The plan is made here, where no passage can have a say in it; short values of metadata can, and only narrow it.
+    # The plan is made here, where no passage can have a say in it, and of metadata only short values.
     forms = [CHAIN_FORM] if turn.settings.hops else []
     forms += [REACH_FORM] if _plans_reach(turn, chat) else []
     forms += [ONLY_FORM] if fields else []

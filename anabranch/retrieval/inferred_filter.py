@@ -167,7 +167,7 @@ def read_condition(written: str, fields: Sequence[MetadataField]) -> FilterCondi
     filters = _express(alike[0], sign, value) if alike else None
     if filters is None:
         return None
-    field, shown = alike[0], squeeze(clean(value))
+    field, shown = alike[0], squeeze(clean(value))[:LONGEST_VALUE]
     is_truth = all(isinstance(each, bool) for each in field.values)
     return FilterCondition(
         f"{field.name} {sign} {shown}", field.name, field.name if is_truth else shown, sign == "=", filters

@@ -291,3 +291,13 @@ async def test_a_search_infers_no_filter(office: str) -> None:
         found = await search_graph.ainvoke({"question": QUESTION}, context=context)
         assert not any("Metadata" in call.request.user for call in stub.calls)
     assert len(found["candidates"]) > 3
+
+
+async def test_the_audit_log_says_which_fields_a_model_was_shown(
+    office: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANABRANCH_AUDIT", str(tmp_path / "audit.jsonl"))
+    await ask(office, ONLY)
+    lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    (shown,) = [line for line in lines if line.get("step") == "rewrite"]
+    assert (shown["event"], shown["fields"]) == ("read", ["year", "kind", "title"])

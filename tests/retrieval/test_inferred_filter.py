@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.retrieval.inferred_filter import (
+    LONGEST_NAME,
+    LONGEST_VALUE,
     MOST_BYTES,
     MOST_FIELDS,
     MOST_VALUES,
@@ -165,6 +167,13 @@ def test_whatever_documents_and_models_write_is_bounded_and_a_filter(sample: lis
                 found = read_condition(f"{field.name} {sign} {value}", fields)
                 if found is not None:
                     parse_filters(join_conditions([found])["filters"])
+                    assert len(found.text) <= LONGEST_NAME + 4 + LONGEST_VALUE
+
+
+def test_a_long_number_is_cut_where_it_is_shown() -> None:
+    found = read_condition(f"year = {'0' * 300}2024", FIELDS)
+    assert found is not None
+    assert (len(found.text), found.filters) == (len("year = ") + LONGEST_VALUE, {"year": {"gte": 2024, "lte": 2024}})
 
 
 @pytest.mark.work(2)
