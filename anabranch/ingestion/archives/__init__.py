@@ -128,7 +128,7 @@ def _objection(member: Member, parts: tuple[str, ...] | None, allowance: Allowan
         return "refused", "Its name leads out of the archive, or is not a valid file name."
     if member.objection is not None:
         return member.objection
-    if is_archive(parts[-1]):
+    if is_archive(parts[-1]) or parts[-1].lower().endswith(".gz"):  # each would have an allowance of its own
         return "unsupported", "It is an archive in an archive, which is not opened."
     if extension_of(PurePosixPath(parts[-1])) not in READERS:
         return "unsupported", "It is not of a kind that can be read."
