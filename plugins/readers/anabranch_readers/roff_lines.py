@@ -34,8 +34,8 @@ _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:\\[ ]|[^ \t])+)')
 _IS_MAN = re.compile(r"^[.'][ \t]*(?:TH|SH|Dd|Dt|Sh|so)(?:[ \t]|$)", re.MULTILINE)
 
 # Names of single characters (groff_char(7)) that are not those of Unicode.
-_SPECIAL = dict(
-    pair.split(" ")
+_SPECIAL: dict[str, str] = {
+    pair.split(" ")[0]: pair.split(" ")[1]
     for pair in """
     em —|en –|hy ‐|- -|mi −|bu •|sq □|lq “|rq ”|Lq “|Rq ”|Bq „|bq ‚|oq ‘|cq ’|aq '|dq "|ga `|aa ´|ha ^|ti ~
     rs \\|sl /|ul _|ru _|br ¦|ba ¦|bv ¦|or ¦|bb ¦|sh #|Do $|at @|lB [|rB ]|lC {|rC }|la ⟨|ra ⟩|Fo «|Fc »|fo ‹
@@ -46,7 +46,7 @@ _SPECIAL = dict(
     is ∫|su ∑|mo ∈|** ∗""".strip()
     .replace("\n    ", "|")
     .split("|")
-) | dict.fromkeys(("br", "ba", "bv", "or"), "|")
+} | dict.fromkeys(("br", "ba", "bv", "or"), "|")
 _ACCENTS = dict(zip("'`^:~,vo-", "\u0301\u0300\u0302\u0308\u0303\u0327\u030c\u030a\u0304", strict=True))
 _SINGLE = {"e": "\\", "E": "\\", "\\": "\\", "~": "\u00a0", "0": " ", " ": " ", "t": "\t"} | dict.fromkeys(
     "&|^/,:%){}dupcarz!?", ""
