@@ -242,6 +242,21 @@ def test_a_question_over_a_limit_is_refused_with_the_time_to_wait(reader: Reader
     reader.problems.clear()  # a browser reports each refused request by itself
 
 
+def test_a_refusal_that_comes_before_the_page_is_drawn_stays(reader: Reader) -> None:
+    # Without frames the page notices its new address some hundredths of a second late; this refusal comes at once.
+    reader.page.evaluate("""() => {
+      const reach = window.fetch;
+      const refusal = () => new Response('{"detail": "Later."}', { status: 429 });
+      window.fetch = (path, ...rest) => path.endsWith("/runs/stream") ? Promise.resolve(refusal()) : reach(path, ...rest);
+      window.requestAnimationFrame = () => 0;
+    }""")
+    reader.ask(ASKED, wait=False)
+    refused = reader.page.get_by_role("alert").get_by_text("Later.")
+    refused.wait_for(timeout=20_000)
+    reader.page.wait_for_timeout(500)
+    assert refused.is_visible()
+
+
 def test_a_question_outlives_a_key_that_has_expired(reader: Reader) -> None:
     reader.page.route(re.compile(r"/runs/stream$"), lambda route: route.fulfill(status=401, json={"detail": "no"}))
     reader.page.get_by_label("Question", exact=True).fill(ASKED)

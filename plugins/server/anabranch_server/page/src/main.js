@@ -160,8 +160,8 @@ function App({ failed }) {
     setTurns(before);
     setLive(begun(question));
     keepFocus();
+    let id = thread;
     try {
-      let id = thread;
       if (!id) {
         id = (await post("/threads", { metadata: { title: question.replace(/\s+/g, " ").slice(0, 80), graph_id: "answer" } })).thread_id;
         // Before the address changes, so that the change finds this conversation on its way.
@@ -175,9 +175,11 @@ function App({ failed }) {
       // Somebody may be at another conversation by now; this one goes on by itself.
       if (place() === id) await read(id, own, response, before, question);
     } catch (error) {
-      // Whoever has to sign in again finds their question where they wrote it.
+      // Whoever has to sign in again finds their question where they wrote it, and the conversation is loaded anew.
       if (error.status === 401) draft.set(question);
-      reading.current = null;
+      if (place() !== id) return;
+      // Otherwise it stays the conversation that is read: a refusal may come before the change of address is noticed.
+      reading.current = id && error.status !== 401 ? { thread: id, ends: new AbortController() } : null;
       setLive(null);
       setTurns([...before, { question, error: error.message, values: null }]);
     }
