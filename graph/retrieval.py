@@ -32,7 +32,7 @@ from anabranch.agent.nodes.follow import follow
 from anabranch.agent.nodes.fuse import fuse
 from anabranch.agent.nodes.grade import grade
 from anabranch.agent.nodes.merge import merge
-from anabranch.agent.nodes.rerank import rerank
+from anabranch.agent.nodes.rerank import rerank, rerank_search
 from anabranch.agent.nodes.retrieve import RetrieveTask, retrieve
 from anabranch.agent.nodes.review import review_queries
 from anabranch.agent.nodes.rewrite import rewrite
@@ -91,7 +91,7 @@ def build(
     builder.add_node("rewrite", steps(rewrite))
     builder.add_node("retrieve", steps(retrieve), input_schema=RetrieveTask)
     builder.add_node("fuse", steps(fuse))
-    builder.add_node("rerank", steps(rerank))
+    builder.add_node("rerank", steps(rerank if graded else rerank_search, "rerank"))
 
     builder.add_conditional_edges(START, steps.edge(first_step))
     builder.add_edge("condense", "rewrite")
