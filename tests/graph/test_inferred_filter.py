@@ -26,6 +26,16 @@ pytestmark = pytest.mark.loopback
 QUESTION = "What is the notice period for the boiler in contracts since 2024?"
 ONLY = "boiler notice\nONLY: kind = contract; year >= 2024"
 SECRET = "Nightingale"
+# Passages that repeat others are left out of an answer.
+SIGNED = {
+    "contract": (
+        "agreed upon with Acme in Lervik",
+        "prolonged by Ida Marrow",
+        "cut down after talks with a lawyer",
+    ),
+    "memo": ("Mr Jansen writes to his crew", "no more and no less than usual", "the caretaker was told by telephone"),
+    "report": ("which auditors found odd", "the figures of spring agree", "and nobody objected at the meeting"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +46,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> str:
         {
             "id": f"{kind}{year}",
             "title": f"The {kind} of {year}",
-            "text": f"The notice period for the boiler is {weeks} weeks.",
+            "text": f"The notice period for the boiler is {weeks} weeks, {SIGNED[kind][year - 2022]}.",
             "kind": kind,
             "year": year,
         }
