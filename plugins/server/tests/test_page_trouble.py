@@ -247,7 +247,8 @@ def test_a_refusal_that_comes_before_the_page_is_drawn_stays(reader: Reader) -> 
     reader.page.evaluate("""() => {
       const reach = window.fetch;
       const refusal = () => new Response('{"detail": "Later."}', { status: 429 });
-      window.fetch = (path, ...rest) => path.endsWith("/runs/stream") ? Promise.resolve(refusal()) : reach(path, ...rest);
+      const isAsked = (path) => path.endsWith("/runs/stream");
+      window.fetch = async (path, ...rest) => (isAsked(path) ? refusal() : reach(path, ...rest));
       window.requestAnimationFrame = () => 0;
     }""")
     reader.ask(ASKED, wait=False)
