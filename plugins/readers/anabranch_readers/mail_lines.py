@@ -87,8 +87,9 @@ class _Keeper:
 
     def _is_short(self, begin: int, depth: int) -> bool:
         """Tell whether few lines are left of a text at one depth."""
-        following = self._lines[begin : begin + _MOST_SIGNED + 1]
-        return len(following) <= _MOST_SIGNED or any(_part_marks(line)[0] != depth for line in following)
+        following = [_part_marks(line) for line in self._lines[begin : begin + _MOST_SIGNED + 1]]
+        ends = (each != depth or words.startswith(_ARMOR) for each, words in following)
+        return len(following) <= _MOST_SIGNED or any(ends)
 
 
 def _part_marks(line: str) -> tuple[int, str]:

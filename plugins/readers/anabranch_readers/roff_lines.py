@@ -82,7 +82,7 @@ class _Roff:
     def __init__(self, text: str) -> None:
         self._left = [line.rstrip("\r") for line in reversed(text.split("\n"))]
         self._strings = dict(_STRINGS)
-        self._was_true = False
+        self._branches: list[bool] = []
         self._nested = 0
 
     def lines(self) -> Iterator[RoffLine]:
@@ -118,14 +118,15 @@ class _Roff:
     def _decide(self, name: str, rest: str) -> None:
         """Put what a true condition governs back in line; skip what a false one does."""
         if name == "el":
-            is_true = not self._was_true
+            is_true = not (self._branches and self._branches.pop())
         else:
             found = _CONDITION.fullmatch(rest)
             rest = found[3] if found else ""
             # `n` is output to a terminal; a groff has the register `.g`; others and strings are not known.
             is_true = found is not None and (found[2] in {"n", "\\n(.g", "\\n[.g]"}) != (found[1] == "!")
             is_true = is_true and name != "while"
-            self._was_true = is_true
+            if name == "ie":  # between it and its `.el` may stand other conditions
+                self._branches.append(is_true)
         self._nested = self._nested + 1 if is_true else 0
         if is_true and self._nested <= _MOST_NESTED:
             self._left.append(rest.replace("\\{", "", 1).lstrip())

@@ -184,6 +184,10 @@ def test_what_pgp_has_made_is_left_out(tmp_path: Path) -> None:
     mail.set_content(f"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nThe words.\n\n- -- \nAda\n{armor}")
     assert texts(read(tmp_path, mail))[1:] == ["The words."]
     mail = message()
+    long = armor.replace("iQEzBAEB", "iQEzBAEB\n" * 30)
+    mail.set_content(f"The words.\n-- \nAda\n{long}")
+    assert texts(read(tmp_path, mail))[1:] == ["The words."]
+    mail = message()
     mail.set_content("The words.")
     mail.add_attachment(b"iQEz", maintype="application", subtype="pgp-signature", filename="signature.asc")
     document = read(tmp_path, mail)

@@ -163,6 +163,19 @@ caf\('e \[u2014] \(co \s-1NASA\s0 a\ b
     ]
 
 
+def test_a_condition_within_a_branch_does_not_choose_the_other_one(tmp_path: Path) -> None:
+    source = r""".TH A 1
+.SH NAME
+.ie n \{\
+.if t on paper
+.ie t on paper
+.el shown
+.\}
+.el not shown
+"""
+    assert said(page(tmp_path, source)) == [("NAME", "shown")]
+
+
 def test_tables(tmp_path: Path) -> None:
     source = r""".TH A 5
 .SH T
