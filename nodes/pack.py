@@ -13,6 +13,7 @@ from anabranch.retrieval.query_chain import list_brought
 from anabranch.synthesis.budget import Prices
 from anabranch.synthesis.coverage import describe_excess, is_whole, make_coverage
 from anabranch.synthesis.drafts import label
+from anabranch.synthesis.near_duplicates import list_names
 from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import BUILT_IN, RouteChoice, afford, choose, choose_whole
@@ -84,6 +85,7 @@ async def _list_packable(state: State, turn: Turn, chunks: Mapping[str, Chunk], 
             tokens=chunk.tokens,
             text=chunk.text,
             parts=starts.get(chunk.chunk_id, ()),
+            names=list_names(chunk.title, chunk.source),
         )
         for chunk, score in passages
     ]

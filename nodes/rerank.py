@@ -11,7 +11,7 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError
 from anabranch.retrieval.fusion.score_normalization import min_max
 from anabranch.retrieval.query_chain import current_queries, is_under_way
-from anabranch.synthesis.near_duplicates import Duplicates
+from anabranch.synthesis.near_duplicates import Duplicates, list_names
 from anabranch.types import Candidate, Chunk, RankedList
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ def _find_originals(candidates: Sequence[Candidate], texts: Mapping[str, Chunk])
     """Return the id of the better candidate by that of each one that repeats it."""
     known, originals = Duplicates(), dict[str, str]()
     for chunk in _list_present(candidates, texts):
-        span = {"start": chunk.start, "end": chunk.end}
-        if original := known.find(chunk.chunk_id, chunk.text, doc_id=chunk.doc_id, **span):
+        names, span = list_names(chunk.title, chunk.source), {"start": chunk.start, "end": chunk.end}
+        original = known.find(chunk.chunk_id, chunk.text, names=names, doc_id=chunk.doc_id, **span)
+        if original is not None:
             originals[chunk.chunk_id] = original
     return originals
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from collections.abc import Collection
+from pathlib import PurePath
 from typing import NamedTuple
 
 # Signs that change what a number or a line of code says belong to it: 3.1 is not 3, and (5) not 5. All other
@@ -43,20 +45,31 @@ class Duplicates:
 
     A passage repeats others if all its words stand there, in their order and without a gap; case, white space,
     punctuation and marks such as asterisks aside. Two that differ in one number, name or "not" are no duplicates, as
-    they would be by a share of equal shingles (Broder 1997): a question may ask for just that.
+    they would be by a share of equal shingles (Broder 1997): a question may ask for just that. For the same reason a
+    passage of a document with another name is none: to compare two contracts, both of their equal clauses are needed.
     """
 
     def __init__(self) -> None:
         """Remember nothing yet."""
-        self._equal: dict[str, str] = {}
-        self._runs: defaultdict[str, list[_Run]] = defaultdict(list)
+        self._equal: dict[tuple[str, str], str] = {}
+        self._runs: defaultdict[str, dict[str, list[_Run]]] = defaultdict(dict)
 
-    def find(self, passage_id: str, text: str, *, doc_id: str = "", start: int = 0, end: int = 0) -> str | None:
+    def find(
+        self,
+        passage_id: str,
+        text: str,
+        *,
+        names: Collection[str] = ("",),
+        doc_id: str = "",
+        start: int = 0,
+        end: int = 0,
+    ) -> str | None:
         """Return the id of an earlier passage that this one repeats, else remember this one and return None.
 
         Args:
             passage_id: What to remember it by.
             text: Its text.
+            names: Of its document (`list_names`); a copy is a document that shares one.
             doc_id: Its document; remembered passages that adjoin there are compared as one.
             start: First character in the document's text.
             end: One past the last character.
@@ -64,26 +77,35 @@ class Duplicates:
         found = list(filter(_is_told, _WORD.findall(unicodedata.normalize("NFKC", text).casefold())))
         # With blanks around them, so that no part of a word is taken for one.
         words = f" {' '.join(each.replace(' ', '') for each in found) or text} "
-        original = self._equal.get(words)
+        original = next((self._equal[name, words] for name in names if (name, words) in self._equal), None)
         if original is None and len(found) >= _LEAST_WORDS:
-            places = (run.find(words) for runs in self._runs.values() for run in runs)
+            places = (run.find(words) for name in names for runs in self._runs[name].values() for run in runs)
             original = next((place for place in places if place is not None), None)
         if original is None:
-            self._equal[words] = passage_id
-            self._remember(doc_id, _Run(start, end, words, ((0, passage_id),)))
+            for name in names:
+                self._equal[name, words] = passage_id
+                runs = self._runs[name]
+                runs[doc_id] = _add_run(runs.get(doc_id, []), _Run(start, end, words, ((0, passage_id),)))
         return original
 
-    def _remember(self, doc_id: str, run: _Run) -> None:
-        """Add a run; in a document, it is joined with the one that ends where it begins, and the one after it."""
-        apart = list[_Run]()
-        for each in self._runs[doc_id]:
-            if each.end == run.start < run.end:
-                run = each.joined(run)
-            elif each.start == run.end > run.start:
-                run = run.joined(each)
-            else:
-                apart.append(each)
-        self._runs[doc_id] = [*apart, run]
+
+def list_names(title: str, source: str) -> tuple[str, ...]:
+    """Return what a document is called: its title, and its file without the format where it is the whole file."""
+    file = PurePath(source).name
+    return tuple(dict.fromkeys([title] if "#" in file else [title, file.partition(".")[0]]))
+
+
+def _add_run(runs: list[_Run], run: _Run) -> list[_Run]:
+    """Return the runs of a document with one more, joined with the one that ends where it begins, and the one after."""
+    apart = list[_Run]()
+    for each in runs:
+        if each.end == run.start < run.end:
+            run = each.joined(run)
+        elif each.start == run.end > run.start:
+            run = run.joined(each)
+        else:
+            apart.append(each)
+    return [*apart, run]
 
 
 def _is_told(word: str) -> bool:

@@ -33,6 +33,7 @@ class PackablePassage:
         tokens: Length of `text` by the counter that the budget is meant in.
         text: The characters in [start, end).
         parts: Where its children begin, in the document's text; where a passage is too large, it is cut there first.
+        names: Of its document, see `list_names`.
     """
 
     id: str
@@ -43,6 +44,7 @@ class PackablePassage:
     tokens: int
     text: str
     parts: tuple[int, ...] = ()
+    names: tuple[str, ...] = ("",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,12 @@ def _drop_duplicates(passages: Iterable[PackablePassage], dropped: list[Dropped]
     kept: dict[str, list[PackablePassage]] = {}
     for passage in passages:
         original = _container(passage, kept.get(passage.doc_id, [])) or known.find(
-            passage.id, passage.text, doc_id=passage.doc_id, start=passage.start, end=passage.end
+            passage.id,
+            passage.text,
+            names=passage.names,
+            doc_id=passage.doc_id,
+            start=passage.start,
+            end=passage.end,
         )
         if original is None:
             kept.setdefault(passage.doc_id, []).append(passage)

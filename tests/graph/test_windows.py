@@ -160,6 +160,17 @@ async def test_a_reranker_reads_no_copy(copied: str) -> None:
     assert {candidate["fused"] for candidate in state["candidates"]} < {1, 3, 4}
 
 
+async def test_equal_clauses_of_two_contracts_both_take_their_places(tmp_path: Path) -> None:
+    clause = "Either side may end this contract with a notice of ninety days to the end of a month."
+    for name in ("Acme", "Beta"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{clause}\n")
+    ingest([tmp_path / "Acme.md", tmp_path / "Beta.md"], tmp_path / "corpus")
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, str(tmp_path / "corpus"), strategy="none")
+    assert {passage["source"] for passage in state["passages"]} == {"Acme.md", "Beta.md"}
+    assert [len(window) for window in state["windows"]] == [2]
+
+
 async def test_a_search_ranks_every_copy(copied: str) -> None:
     found = await asearch(QUESTION, corpus=copied, strategy="none", top_k=3)
     assert {document.metadata["source"] for document in found[:2]} == {"page.md", "page.txt"}
@@ -168,7 +179,10 @@ async def test_a_search_ranks_every_copy(copied: str) -> None:
 
 async def test_a_copy_is_found_by_those_who_may_not_read_the_other(tmp_path: Path) -> None:
     note = "The town keeps three hundred sandbags against floods of the Halden in the old mill by the bridge."
-    lines = [{"id": "open", "text": note}, {"id": "board", "title": "Floods", "text": note, "access": ["board"]}]
+    lines = [
+        {"id": "open", "title": "Floods", "text": note},
+        {"id": "board", "title": "Floods", "text": note, "access": ["board"]},
+    ]
     (tmp_path / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     ingest([tmp_path / "notes.jsonl"], tmp_path / "corpus")
     with OpenAIStub(model()) as stub:
@@ -182,8 +196,8 @@ async def test_a_copy_is_found_by_those_who_may_not_read_the_other(tmp_path: Pat
 async def test_what_repeats_a_merged_passage_is_left_out_of_the_windows(tmp_path: Path) -> None:
     said = [f"Flood gate {name} protects the mill on the Halden from high water in spring." for name in "abcdefgh"]
     (tmp_path / "gates.md").write_text("# Measures to protect the town from floods\n\n" + "\n\n".join(said))
-    (tmp_path / "notes.txt").write_text("\n\n".join(said[2:4]))
-    ingest([tmp_path / "gates.md", tmp_path / "notes.txt"], tmp_path / "corpus")
+    (tmp_path / "gates.txt").write_text("\n\n".join(said[2:4]))
+    ingest([tmp_path / "gates.md", tmp_path / "gates.txt"], tmp_path / "corpus")
     with OpenAIStub(model()) as stub:
         state = await _ask(stub, str(tmp_path / "corpus"), strategy="none")
     excerpts = [excerpt["id"] for window in state["windows"] for excerpt in window]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.synthesis.near_duplicates import Duplicates
+from anabranch.synthesis.near_duplicates import Duplicates, list_names
 
 WORDS = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100)]
 TEXT = " ".join(WORDS)
@@ -61,6 +61,15 @@ def test_passages_that_adjoin_in_their_document_are_compared_as_one():
     other.find("p0", parts[0], doc_id="d", start=0, end=100)
     other.find("p1", parts[1], doc_id="f", start=100, end=200)
     assert other.find("q", across, doc_id="e") is None
+
+
+def test_a_document_of_another_name_repeats_nothing():
+    known = Duplicates()
+    assert known.find("a", TEXT, names=list_names("Acme", "acme.md"), doc_id="d") is None
+    assert known.find("b", TEXT, names=list_names("Beta", "beta.md"), doc_id="e") is None
+    assert known.find("c", TEXT, names=list_names("Beta", "copies/other.md"), doc_id="f") == "b"
+    assert known.find("d", TEXT, names=list_names("Contract", "html/acme.rst.txt"), doc_id="g") == "a"
+    assert known.find("e", TEXT, names=list_names("1", "acme.jsonl#1"), doc_id="h") is None
 
 
 def test_other_numbers_are_another_passage():
