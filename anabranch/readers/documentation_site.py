@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from anabranch.readers.corpus_marker import names_in
-
-_SPHINX = frozenset({
-    "_sources", "_static", "genindex-all.html", "genindex.html", "objects.inv", "py-modindex.html", "search.html",
-    "searchindex.js",
-})  # fmt: skip
-_MKDOCS = frozenset(["404.html", "search", "sitemap.xml", "sitemap.xml.gz"])
-_DOCUSAURUS = frozenset(["404.html", "opensearch.xml", "search.html", "search-index.json", "sitemap.xml"])
-
-# What tells a folder as the site's own by the names in it, and which of its files and folders are no text of anybody.
-# Each index of a search holds all pages a second time.
-_TOOLS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
-    "Sphinx": (("searchindex.js", "objects.inv"), _SPHINX),
-    "MkDocs": (("search/search_index.json",), _MKDOCS | {"objects.inv"}),
-    "Docusaurus": (("assets/js",), _DOCUSAURUS | {"assets"}),
+# By a sign, which is a file of the tool's own in the folder of `index.html`: the tool, and what it writes there that is
+# no text of anybody. Each index of a search holds all pages a second time.
+_TOOLS: Mapping[str, tuple[str, frozenset[str]]] = {
+    sign: (tool, frozenset(written.split()))
+    for tool, signs, written in (
+        (
+            "Sphinx",
+            "searchindex.js objects.inv",
+            "_sources _static genindex-all.html genindex.html objects.inv py-modindex.html search.html searchindex.js",
+        ),
+        (
+            "MkDocs",
+            "search/search_index.json",
+            "404.html assets/javascripts assets/stylesheets css js objects.inv search search.html sitemap.xml "
+            "sitemap.xml.gz",
+        ),
+        (
+            "Docusaurus",
+            "assets/js/runtime~main.*.js",
+            "404.html assets/css assets/js opensearch.xml search-index.json search.html sitemap.xml",
+        ),
+    )
+    for sign in signs.split()
 }
-_ANY = _SPHINX | _MKDOCS | _DOCUSAURUS | {"assets"}
+_WRITTEN = frozenset().union(*(written for _, written in _TOOLS.values()))
 
-# The link that each tool puts behind a heading, and the sidebar of Sphinx.
-_MARKS = "a.headerlink, a.hash-link, .sphinxsidebar"
+# The link that each tool puts behind a heading, the sidebar of Sphinx, and what the others say of themselves.
+_MARKS = (
+    "a.headerlink, a.hash-link, .sphinxsidebar, meta[name=generator][content^=mkdocs], "
+    "meta[name=generator][content^=Docusaurus]"
+)
 _AROUND = (
     "a.headerlink, a.hash-link, nav, footer, aside, [role=navigation], [role=search], [role=contentinfo], "
     ".related, .sphinxsidebar, .footer, .footer-relations"
@@ -35,24 +46,14 @@ _AROUND = (
 
 def site_tool(path: Path) -> str:
     """Return the tool that wrote a file or folder beside the pages of its site, empty for pages and all else."""
-    if path.name not in _ANY:  # before the folder is looked at, for all files are asked about
-        return ""
-    folder = path.parent
-    if "index.html" not in (names_in(folder) or ()):
-        return ""
-    return next(
-        (
-            tool
-            for tool, (signs, written) in _TOOLS.items()
-            if path.name in written and any((folder / sign).exists() for sign in signs) and _is_made(tool, folder)
-        ),
-        "",
-    )
-
-
-def _is_made(tool: str, folder: Path) -> bool:
-    """Tell Docusaurus, whose folder names are anybody's, by the name of its own script."""
-    return tool != "Docusaurus" or any((folder / "assets" / "js").glob("runtime~main.*.js"))
+    for folder in path.parents[:2]:
+        name = path.relative_to(folder).as_posix()
+        # Before the disk is looked at, for every file is asked about.
+        if name in _WRITTEN and (folder / "index.html").is_file():
+            for sign, (tool, written) in _TOOLS.items():
+                if name in written and any(folder.glob(sign)):
+                    return tool
+    return ""
 
 
 def without_site(soup: BeautifulSoup) -> bool:
