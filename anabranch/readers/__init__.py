@@ -14,7 +14,6 @@ from pathlib import Path
 from anabranch.errors import MissingExtraError, ReadingError, SettingsError
 from anabranch.readers.corpus_marker import is_corpus, names_in
 from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
-from anabranch.readers.documentation_site import site_tool
 from anabranch.readers.size_limit import limit_of
 from anabranch.registry import Registry
 from anabranch.text.normalization import squeeze, storable
@@ -84,8 +83,6 @@ def _broken(source: str, error: Exception) -> ReadingError:
 
 
 def _reader_of(path: Path, source: str) -> Reader:
-    if tool := site_tool(path):
-        raise ReadingError(f"{source!r} was made by {tool} beside its pages, and is no text.", reason="unsupported")
     if path.is_dir():
         if is_corpus(names_in(path) or []):
             raise ReadingError(f"{source!r} is a corpus, left out with all that is in it.", reason="unsupported")

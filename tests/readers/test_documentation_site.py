@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.errors import ReadingError
-from anabranch.ingestion.directory_walk import survey
-from anabranch.readers import read
+from anabranch.ingestion.sources import gather
+from anabranch.readers.document import Failure
 from tests.readers.read_bytes import documents, texts
 
 SITES = {
@@ -31,15 +30,9 @@ SITES = {
 
 
 def left_out(folder: Path) -> dict[str, str]:
-    """Return the files that cannot be read, with the reason, and an empty reason for the others."""
-    found = {}
-    for file in survey([folder]).files:
-        try:
-            found[file.source] = ""
-            list(read(file.path, file.source))
-        except ReadingError as error:
-            found[file.source] = str(error)
-    return found
+    """Return all files, with the reason why they are not to be read, empty for those that are."""
+    with gather([folder]) as found:
+        return {file.source: file.message if isinstance(file, Failure) else "" for file in found}
 
 
 @pytest.mark.parametrize("tool", SITES)
@@ -52,7 +45,7 @@ def test_what_the_tool_wrote_is_left_out_and_a_folder_is_one_row(tmp_path: Path,
     found = {name.removeprefix(f"{below}/"): why for name, why in left_out(tmp_path).items()}
     assert {name for name, why in found.items() if not why} == {"index.html", *pages}
     others = [why for why in found.values() if why]
-    assert all(f"was made by {tool} beside its pages" in why for why in others)
+    assert all(f"{tool} made it beside its pages" in why for why in others)
     assert len(others) < len({*signs, *written})
 
 
@@ -61,7 +54,7 @@ def test_the_same_names_without_the_tool_are_files_as_any_other(tmp_path: Path, 
     for name in SITES[tool][1]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("<p>Some words.</p>")
-    assert not any("was made by" in why for why in left_out(tmp_path).values())
+    assert not any("made it" in why for why in left_out(tmp_path).values())
 
 
 AROUND = """<title>Pruning</title><body>
