@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bs4 import BeautifulSoup
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 # By a sign, which is a file of the tool's own in the folder of `index.html`: the tool, and what it writes there that is
 # no text of anybody. Each index of a search holds all pages a second time.

@@ -1,9 +1,11 @@
-"""Makes collections of XQuAD's files, one for each language: the same paragraphs and questions, translated by people.
+"""Makes collections of XQuAD's files: the same paragraphs and questions in each language, translated by people.
 
     python -m evals.languages FOLDER OUT
     anabranch eval evals/languages.yaml --data OUT
+    anabranch eval evals/cross_language.yaml --data OUT
 
-FOLDER holds `xquad.de.json` and the others of https://github.com/google-deepmind/xquad (Artetxe et al., ACL 2020).
+FOLDER holds `xquad.de.json` and the others of https://github.com/google-deepmind/xquad (Artetxe et al., ACL 2020). `de`
+is the collection in German, `de-en` has its questions and the English paragraphs, and `en-de` the other way round.
 """
 
 from __future__ import annotations
@@ -43,6 +45,17 @@ def written(source: Path, folder: Path) -> int:
     return len(chosen)
 
 
+def cross(out: Path, asked: str, told: str) -> None:
+    """Make a collection of the questions in one language and the paragraphs in another, of links to theirs."""
+    folder = out / f"{asked}-{told}"
+    folder.mkdir(exist_ok=True)
+    # A link to the same documents shares their corpus, so that nothing is embedded twice.
+    for name, language in {"corpus.jsonl": told, "queries.jsonl": asked, "qrels": asked}.items():
+        link = folder / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(Path("..", language, name))
+
+
 def _lines(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
     path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
 
@@ -56,9 +69,13 @@ def main() -> None:
     files = sorted(options.folder.glob("xquad.*.json"))
     if not files:
         parser.error(f"there is no xquad.LANGUAGE.json in {options.folder}")
-    for file in files:
-        language = file.name.split(".")[1]
+    languages = [file.name.split(".")[1] for file in files]
+    for file, language in zip(files, languages, strict=True):
         sys.stdout.write(f"{language}: {written(file, options.out / language)} questions\n")
+    for language in languages:
+        if "en" in languages and language != "en":
+            cross(options.out, language, "en")
+            cross(options.out, "en", language)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,14 @@ from anabranch.agent.graph.dependencies import load_corpus, make_scope
 from anabranch.agent.nodes.settings import Context
 from anabranch.cli.search_view import hits_of
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
-from anabranch.store.stores import open_corpus
 from anabranch_evaluation.collection import read_collection
 from anabranch_evaluation.collection_corpus import Prepared, prepare
 from anabranch_evaluation.eval_report import number
 from anabranch_evaluation.metrics import PerQuery
 from anabranch_evaluation.significance import BOOTSTRAPS, SEED, compare_runs
+from anabranch_evaluation.span_evidence import SpanEvidence, with_spans
+from anabranch_evaluation.token_metrics import TextSpan, span_scores
 from evals.merging.passage_builders import PassageBuilder, passages_of
-from evals.merging.span_evidence import SpanEvidence, with_spans
-from evals.merging.token_metrics import TextSpan, span_scores
 
 TABLE = Path(__file__).with_name("table.yaml")
 AFTER_SEARCH = {"merge_threshold", "window_tokens"}
@@ -77,8 +76,8 @@ class Measured:
 async def measured(table: MergingTable, folder: Path, cache: Path) -> Measured:
     """Search every query in every configuration, and score the places of its passages."""
     prepared = prepare(read_collection(folder), cache, sizes=table.chunk_sizes)
-    corpus = await open_corpus(prepared.corpus)
-    prepared, evidence = await asyncio.to_thread(with_spans, prepared, corpus.embedder)
+    collection, evidence = await asyncio.to_thread(with_spans, prepared.collection, prepared.corpus)
+    prepared = replace(prepared, collection=collection)
     contexts = {
         name: Context(**{**table.settings, **own, "corpus": str(prepared.corpus)})
         for name, own in table.configurations.items()

@@ -48,7 +48,7 @@ def test_the_tables_in_the_guide_can_be_run(tmp_path: Path) -> None:
         if "passages:" not in block:
             table = read_table(tmp_path / "table.yaml")
             named.append(set(settings_of(table, {}, reproducible=True, where="guide")))
-    assert named == [{"ranks", "scores"}, {"stuff", "refine"}]
+    assert named == [{"ranks", "scores"}, {"default", "multilingual"}, {"stuff", "refine"}, {"default", "bm25"}]
 
 
 def test_the_table_of_answers_in_the_guide_can_be_run(tmp_path: Path) -> None:

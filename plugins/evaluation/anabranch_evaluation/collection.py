@@ -101,7 +101,8 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
         name=name or folder.resolve().name,
         folder=folder,
         # It may be missing, because `--corpus` searches documents that were ingested before.
-        corpus=corpus if corpus.is_file() else None,
+        # Resolved, so that collections which link to the same documents share a corpus.
+        corpus=corpus.resolve() if corpus.is_file() else None,
         queries={query: queries[query] for query in queries if query in useful},
         qrels=useful,
         remarks=tuple(filter(None, remarks)),

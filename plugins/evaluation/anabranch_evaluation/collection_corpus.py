@@ -18,6 +18,7 @@ from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.store.maintenance import Listed, documents, overview
 from anabranch.store.writer_protocol import Progress, silent
 from anabranch_evaluation.collection import Collection, check_judgements, judge_by_evidence
+from anabranch_evaluation.span_evidence import SpanEvidence, with_spans
 
 MAX_NAMED = 3
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -25,12 +26,21 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A searchable collection: its corpus, the number of documents, and the embedder."""
+    """A searchable collection: its corpus, the number of documents, and the embedder.
+
+    With `spans` its passages are judged by the characters of the evidence.
+    """
 
     collection: Collection
     corpus: Path
     documents: int
     embedder: str
+    spans: SpanEvidence | None = None
+
+    @property
+    def is_by_passage(self) -> bool:
+        """Whether passages are judged, and not documents."""
+        return bool(self.collection.evidence) or self.spans is not None
 
 
 def prepare(
@@ -41,11 +51,13 @@ def prepare(
     base_url: str | None = None,
     sizes: Sizes | None = None,
     fresh: bool = False,
+    by_spans: bool = False,
     progress: Progress = silent,
 ) -> Prepared:
     """Update the corpus of a collection in the folder `home`, and compare its documents with the judgements.
 
-    With `fresh` the corpus is deleted first. The other arguments are those of `ingest`.
+    With `fresh` the corpus is deleted first; `by_spans` judges passages by the `references` of the queries. The other
+    arguments are those of `ingest`.
 
     Raises:
         CollectionError: It has no documents, or its judgements name others.
@@ -66,10 +78,12 @@ def prepare(
     # With half a corpus, the other documents would count as not found.
     if report.interrupted:
         raise KeyboardInterrupt
-    return open_prepared(collection, folder, remarks=_remarks(report))
+    return open_prepared(collection, folder, by_spans=by_spans, remarks=_remarks(report))
 
 
-def open_prepared(collection: Collection, corpus: Path, *, remarks: tuple[str, ...] = ()) -> Prepared:
+def open_prepared(
+    collection: Collection, corpus: Path, *, by_spans: bool = False, remarks: tuple[str, ...] = ()
+) -> Prepared:
     """Compare the documents of an existing corpus with the judgements of a collection.
 
     Raises:
@@ -87,7 +101,10 @@ def open_prepared(collection: Collection, corpus: Path, *, remarks: tuple[str, .
         collection = judge_by_evidence(collection, corpus)
     else:
         collection = check_judgements(collection, {document.key for document in listed})
-    return Prepared(collection, corpus, len(listed), overview(corpus).embedder)
+    spans = None
+    if by_spans:
+        collection, spans = with_spans(collection, corpus)
+    return Prepared(collection, corpus, len(listed), overview(corpus).embedder, spans)
 
 
 def _find_surprises(listed: Sequence[Listed]) -> Iterator[str]:
@@ -102,11 +119,12 @@ def _find_surprises(listed: Sequence[Listed]) -> Iterator[str]:
 
 
 def _name(collection: Collection, embedder: str, sizes: Sizes) -> str:
-    """Name a corpus by its folder, embedder and sizes, so that each combination has its own."""
-    parts = [str(collection.folder.resolve()), embedder, *map(str, sizes)]
+    """Name a corpus by the folder of its documents, embedder and sizes, so that each combination has its own."""
+    folder = collection.corpus.parent if collection.corpus is not None else collection.folder.resolve()
+    parts = [str(folder), embedder, *map(str, sizes)]
     # The name of a folder need not be valid Unicode.
     digest = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    return f"{_UNSAFE.sub('-', collection.name)}-{digest}"
+    return f"{_UNSAFE.sub('-', folder.name)}-{digest}"
 
 
 def _remarks(report: IngestReport) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from anabranch_evaluation.collection_scores import CollectionScores, score_colle
 from anabranch_evaluation.eval_answers import measure_answers
 from anabranch_evaluation.eval_judge import judge_answers
 from anabranch_evaluation.eval_output import EvalOptions, deliver
+from anabranch_evaluation.eval_report import EvalReport
 from anabranch_evaluation.eval_settings import (
     FoundCollections,
     Selection,
@@ -58,21 +59,25 @@ def run_evaluation(options: EvalOptions) -> int:
         msg = f"--write needs all collections of the table, and these are missing: {', '.join(collections.absent)}."
         raise SettingsError(msg, hint="Use --report FILE.md for a part.")
     settings = settings_of(table, given, reproducible=options.is_table, where=str(options.what))
+    report = _report(table, collections, settings, options)
+    has_failed = deliver(report, options)
+    return 1 if has_failed or (options.strict and collections.absent) else 0
+
+
+def _report(
+    table: EvalTable, collections: FoundCollections, settings: Mapping[str, Values], options: EvalOptions
+) -> EvalReport:
     if isinstance(table, ScoreTable):
         for remark in find_short_rankings(table, settings):
             say(notes(), f"{remark}.", style="yellow")
-    prepared = [_prepare(collection, table, options) for collection in collections.here]
+        corpora = [_prepare_each(collection, table, options) for collection in collections.here]
+        found = asyncio.run(_measure(table, corpora, settings))
+        shown = {name: describe_settings(values, table.embedder(name)) for name, values in settings.items()}
+        return report_scores(table, found, collections.absent, shown)
+    prepared = [_prepare(collection, table, options, options.embedder) for collection in collections.here]
     if isinstance(table, JudgedTable):
-        report = asyncio.run(judge_answers(table, prepared, settings, Selection(options.only), collections.absent))
-    elif isinstance(table, AnswerTable):
-        answered = asyncio.run(measure_answers(table, prepared, settings))
-        report = report_answers(table, answered, collections.absent)
-    else:
-        found = asyncio.run(_measure(table, prepared, settings, Selection(options.only)))
-        shown = {name: describe_settings(values) for name, values in settings.items()}
-        report = report_scores(table, found, collections.absent, shown)
-    has_failed = deliver(report, options)
-    return 1 if has_failed or (options.strict and collections.absent) else 0
+        return asyncio.run(judge_answers(table, prepared, settings, Selection(options.only), collections.absent))
+    return report_answers(table, asyncio.run(measure_answers(table, prepared, settings)), collections.absent)
 
 
 def _table(options: EvalOptions) -> tuple[EvalTable, FoundCollections]:
@@ -113,46 +118,57 @@ def _with_baseline(table: ScoreTable, baseline: str | None) -> ScoreTable:
     return table.model_copy(update={"baseline": baseline})
 
 
-def _prepare(collection: Collection, table: EvalTable, options: EvalOptions) -> Prepared:
-    """Update the corpus of a collection, with progress on standard error."""
+def _prepare_each(collection: Collection, table: ScoreTable, options: EvalOptions) -> dict[str, Prepared]:
+    """Update a corpus for each embedder of the configurations; return that of each configuration."""
+    chosen = Selection(options.only).select(collection.name, table.configurations)
+    embedders = {name: table.embedder(name) or options.embedder for name in chosen}
+    prepared = {each: _prepare(collection, table, options, each) for each in dict.fromkeys(embedders.values())}
+    return {name: prepared[embedder] for name, embedder in embedders.items()}
+
+
+def _prepare(collection: Collection, table: EvalTable, options: EvalOptions, embedder: str) -> Prepared:
+    """Update a corpus of a collection, with progress on standard error."""
+    by_spans = isinstance(table, ScoreTable) and collection.name in table.by_passage
     # A collection's own documents take precedence over the environment's corpus.
     usual = None if options.is_table or collection.sources else usual_corpus()
     if (corpus := options.corpus or usual) is not None:
-        return open_prepared(collection, corpus)
+        return open_prepared(collection, corpus, by_spans=by_spans)
     # Bars name the collection, because a table embeds several.
     labels = {stage: f"{collection.name}: {stage}" for stage in ("files", "passages", "index")}
     with stages(**labels) as advance:
         return prepare(
             collection,
             options.cache,
-            embedder=options.embedder,
+            embedder=embedder,
             base_url=options.base_url,
             sizes=table.chunk_sizes,
             fresh=options.fresh,
+            by_spans=by_spans,
             progress=advance,
         )
 
 
 async def _measure(
-    table: ScoreTable, prepared: Sequence[Prepared], settings: Mapping[str, Values], selection: Selection
+    table: ScoreTable, corpora: Sequence[Mapping[str, Prepared]], settings: Mapping[str, Values]
 ) -> list[CollectionScores]:
     reports = []
-    for each in prepared:
-        chosen = selection.select(each.collection.name, settings)
-        contexts = {name: context_of(settings[name], str(each.corpus)) for name in chosen}
-        runs = await _run_configurations(each, contexts)
+    for prepared in corpora:
+        runs: dict[str, Run] = {}
+        # A configuration of another embedder searches another corpus.
+        for corpus in dict.fromkeys(each.corpus for each in prepared.values()):
+            names = [name for name, each in prepared.items() if each.corpus == corpus]
+            contexts = {name: context_of(settings[name], str(corpus)) for name in names}
+            runs |= await _run_configurations(prepared[names[0]], contexts)
+        in_order = {name: runs[name] for name in prepared}
         # In a thread, because the permutation tests compute for seconds.
-        reports.append(await asyncio.to_thread(score_collection, table, each, runs))
+        reports.append(await asyncio.to_thread(score_collection, table, prepared, in_order))
     return reports
 
 
 async def _run_configurations(prepared: Prepared, contexts: Mapping[str, Context]) -> dict[str, Run]:
-    # Patterns judge passages, BEIR's judgements documents.
-    by_passage = bool(prepared.collection.evidence)
-
     async def search(configuration: str, query: str) -> FoundDocuments:
         hits, state = await hits_of(query, contexts[configuration], None)
-        keyed = ((chunk.chunk_id if by_passage else chunk.doc_key, item["score"]) for item, chunk in hits)
+        keyed = ((chunk.chunk_id if prepared.is_by_passage else chunk.doc_key, item["score"]) for item, chunk in hits)
         # A document scores as its best passage, as in a TREC run.
         ranked = best_per_document(keyed, MOST_DOCUMENTS)
         degraded = tuple(f"{item['step']}: {item['reason']}" for item in state["degraded"])

@@ -15,7 +15,8 @@ from anabranch.errors import CollectionError, SettingsError
 from anabranch.store.corpus_address import folder_of
 from anabranch_evaluation.collection import Collection, is_collection, read_collection
 from anabranch_evaluation.metrics import cutoff_of, measure_of
-from anabranch_evaluation.score_tables import EvalTable, ScoreTable
+from anabranch_evaluation.score_tables import EMBEDDER, EvalTable, ScoreTable
+from anabranch_evaluation.token_metrics import is_span_metric
 
 Values = dict[str, Any]
 
@@ -38,6 +39,9 @@ def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: boo
     found: dict[str, Values] = {}
     for name, own in table.configurations.items():
         chosen = {**table.settings, **own}
+        if isinstance(table, ScoreTable):
+            # It is no setting of a search: it says which corpus is searched.
+            chosen.pop(EMBEDDER, None)
         # All configurations have to search the same documents to be comparable.
         if "corpus" in {*chosen, *given}:
             msg = f"{where}: the configuration {name!r} names a corpus, but the collection determines it."
@@ -62,18 +66,20 @@ def usual_corpus() -> Path | None:
     return folder_of(context.corpus) if "corpus" in context.model_fields_set else None
 
 
-def describe_settings(values: Values) -> str:
-    """Return the settings that differ from the defaults, so that a reader can repeat the measurement."""
+def describe_settings(values: Values, embedder: str = "") -> str:
+    """Return the embedder and the settings that differ from the defaults, for whoever repeats the measurement."""
     # The corpus is not opened here, so any name will do.
     context, defaults = context_of(values, "-"), _defaults()
-    differing = {name: getattr(context, name) for name in defaults if getattr(context, name) != defaults[name]}
+    differing = {EMBEDDER: embedder} if embedder else {}
+    differing |= {name: getattr(context, name) for name in defaults if getattr(context, name) != defaults[name]}
     return ", ".join(f"{name}={_shorten(value)}" for name, value in differing.items()) or "the defaults"
 
 
 def find_short_rankings(table: ScoreTable, settings: Mapping[str, Values]) -> Iterator[str]:
     """Yield a remark on each configuration that returns fewer passages than a metric needs."""
     # Beyond `top_k` everything counts as not found: R@20 over ten passages is not R@20.
-    furthest = max(table.metrics, key=lambda name: cutoff_of(measure_of(name)))
+    of_ranks = [name for name in table.metrics if not is_span_metric(name)]
+    furthest = max(of_ranks, key=lambda name: cutoff_of(measure_of(name)))
     for name, values in settings.items():
         kept = context_of(values, "-").top_k
         if kept < cutoff_of(measure_of(furthest)):

@@ -6,7 +6,6 @@ text of a document, so that a match may span passages, and every passage that ho
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +51,7 @@ def judge_passages(gold: Mapping[str, Gold], corpus: Path) -> JudgedPassages:
             if each.pattern is not None and _is_about(each.document, document.source):
                 hits = found.setdefault(key, {})
                 for match in each.pattern.finditer(document.text):
-                    hits.update(dict.fromkeys(_leaves_in(match, document), 1))
+                    hits.update(dict.fromkeys(document.leaves_in(*match.span()), 1))
     nowhere = frozenset(key for key, hits in found.items() if not hits)
     # Leaving out questions whose evidence was lost in reading would improve the score.
     qrels = {key: found[key] or {NOWHERE: 1} for key in questions if key in found}
@@ -62,14 +61,6 @@ def judge_passages(gold: Mapping[str, Gold], corpus: Path) -> JudgedPassages:
 # Compared by prefix, because the same file may be `report.pdf` or `report-v2.pdf`.
 def _is_about(name: str, source: str) -> bool:
     return PurePath(source).name.casefold().startswith(name.casefold())
-
-
-def _leaves_in(match: re.Match[str], document: WholeDocument) -> Sequence[str]:
-    """Return the leaves that hold a part of a match; none for an empty match."""
-    if match.start() == match.end():
-        return ()
-    first = bisect_right(document.starts, match.start()) - 1
-    return document.leaves[max(first, 0) : bisect_right(document.starts, match.end() - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +73,13 @@ class WholeDocument:
     text: str
     leaves: tuple[str, ...]
     starts: tuple[int, ...]
+
+    def leaves_in(self, start: int, end: int) -> Sequence[str]:
+        """Return the leaves that hold a part of the characters [start, end); none where there are no characters."""
+        if start == end:
+            return ()
+        first = bisect_right(self.starts, start) - 1
+        return self.leaves[max(first, 0) : bisect_right(self.starts, end - 1)]
 
 
 def whole_documents(corpus: Path) -> Iterator[WholeDocument]:

@@ -47,6 +47,7 @@ def report_scores(
     margins = check_margins(table, columns, absent=[name for name in table.collections if name not in columns])
     tables = (
         _overview(table, columns),
+        _published(table, columns),
         _comparisons(table, collections),
         checks_table(checks, ("collection", "configuration", "metric")),
         _margins(table, margins),
@@ -66,7 +67,7 @@ def report_scores(
     }
     remarks = tuple((each.name, remark) for each in collections for remark in each.remarks())
     missed = any(check.verdict == "missed" for check in margins)
-    return EvalReport(table, tables, checks, remarks, absent, value, _queries_json(table, collections), missed)
+    return EvalReport(table, tables, checks, remarks, absent, value, _queries_json(collections), missed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,17 @@ def _overview(table: ScoreTable, columns: ScoreMeans) -> ReportTable:
     return ReportTable(f"{table.metrics[0]} by collection", "", heads, rows)
 
 
+def _published(table: ScoreTable, columns: ScoreMeans) -> ReportTable:
+    known = [each for each in table.published if any(on in each.scores for on in columns)]
+    rows = [
+        (name, *(number(row.get(name)) for row in columns.values()), "measured here")
+        for name in table.configurations
+        if known and any(name in row for row in columns.values())
+    ]
+    rows += [(each.system, *(number(each.scores.get(on)) for on in columns), each.source) for each in known]
+    return ReportTable(f"{table.metrics[0]} beside published scores", "", ("system", *columns, "source"), rows)
+
+
 def _best_bold(values: Sequence[float | None]) -> list[str]:
     """Mark the best values of a row, after rounding."""
     # Compared as printed: equal texts are both the best.
@@ -175,22 +187,25 @@ def _margins(table: ScoreTable, margins: Sequence[MarginCheck]) -> ReportTable:
 
 
 def _details(table: ScoreTable, each: CollectionScores) -> Iterator[ReportTable]:
-    prepared, metrics = each.prepared, table.metrics
+    # Metrics of tokens are only of collections whose passages are judged.
+    metrics = list(next(iter(each.scored.values())).scores)
     rows = [
         (name, *(number(scored.mean(metric)) for metric in metrics), f"{number(scored.low)} to {number(scored.high)}")
         for name, scored in each.scored.items()
     ]
-    queries = len(prepared.collection.queries)
-    about = f"{prepared.documents:,} documents, {queries:,} queries, embedder {prepared.embedder}."
+    queries = len(each.collection.queries)
+    about = f"{each.documents:,} documents, {queries:,} queries, embedder {' and '.join(each.embedders)}."
+    if each.name in table.by_passage:
+        about += " Passages are judged: a leaf is relevant that holds some of the evidence."
     yield ReportTable(each.name, about, ("configuration", *metrics, f"95 % of {metrics[0]}"), rows)
 
 
 def _collection_json(each: CollectionScores) -> dict[str, Any]:
     return {
         "name": each.name,
-        "documents": each.prepared.documents,
-        "queries": len(each.prepared.collection.queries),
-        "embedder": each.prepared.embedder,
+        "documents": each.documents,
+        "queries": len(each.collection.queries),
+        "embedder": " and ".join(each.embedders),
         "scores": {name: scored.means for name, scored in each.scored.items()},
         "intervals": {name: [scored.low, scored.high] for name, scored in each.scored.items()},
         "comparisons": [asdict(comparison) for comparison in each.comparisons],
@@ -198,19 +213,18 @@ def _collection_json(each: CollectionScores) -> dict[str, Any]:
     }
 
 
-def _queries_json(table: ScoreTable, collections: Sequence[CollectionScores]) -> Iterator[dict[str, Any]]:
+def _queries_json(collections: Sequence[CollectionScores]) -> Iterator[dict[str, Any]]:
     """Yield a row per collection, query and configuration: scores, found and relevant documents."""
     for each in collections:
-        collection = each.prepared.collection
-        for query, text in collection.queries.items():
-            relevant = [key for key, value in collection.qrels[query].items() if value > 0]
+        for query, text in each.collection.queries.items():
             for name, scored in each.scored.items():
+                qrels = scored.prepared.collection.qrels
                 yield {
                     "collection": each.name,
                     "configuration": name,
                     "query": query,
                     "text": text,
-                    "scores": {metric: round(scored.scores[metric][query], 6) for metric in table.metrics},
+                    "scores": {metric: round(values[query], 6) for metric, values in scored.scores.items()},
                     "found": list(scored.run.rankings[query][:SHOWN_DOCUMENTS]),
-                    "relevant": relevant,
+                    "relevant": [key for key, value in qrels[query].items() if value > 0],
                 }

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from anabranch.errors import CollectionError
 from anabranch.text.jsonl_rows import describe_bad_rows
 from anabranch_evaluation.metrics import measure_of
+from anabranch_evaluation.token_metrics import is_span_metric, span_measure
 from anabranch_evaluation.yaml_positions import Located, Where, read_located
 
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -25,7 +26,10 @@ Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^/\n]+$")]
 
 
 def _known_metric(name: str) -> str:
-    measure_of(name)
+    if is_span_metric(name):
+        span_measure(name)
+    else:
+        measure_of(name)
     return name
 
 
@@ -34,6 +38,7 @@ Metric = Annotated[str, AfterValidator(_known_metric)]
 _Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 ANSWERS = "answers"
+EMBEDDER = "embedder"
 # Digits of an expected score; finer than any sensible tolerance.
 DIGITS = 4
 
@@ -83,6 +88,14 @@ class Margin(_TableModel):
     where: Literal["each", "mean"]
 
 
+class Published(_TableModel):
+    """Scores of the first metric that somebody else published."""
+
+    system: str = Field(min_length=1, description="What was measured.")
+    source: str = Field(min_length=1, description="Where the scores stand.")
+    scores: dict[Name, Score] = Field(min_length=1, description="By collection.")
+
+
 class ScoreTable(_CommonTable):
     """A table of scores; see the guide's page on evaluation."""
 
@@ -90,13 +103,24 @@ class ScoreTable(_CommonTable):
     metrics: tuple[Metric, ...] = Field(min_length=1, description="The first one is compared and drawn.")
     baseline: Name | None = Field(default=None, description="Configuration that the others are compared with.")
     tolerance: Score = Field(default=0.005, description="Of the cases that name none.")
-    configurations: dict[Name, dict[str, Any]] = Field(min_length=1, description="Settings by name.")
+    configurations: dict[Name, dict[str, Any]] = Field(
+        min_length=1, description="Settings by name; `embedder` is that of the corpus which is searched."
+    )
+    by_passage: tuple[Name, ...] = Field(
+        default=(), description="Collections of which passages are judged, by the `references` of their queries."
+    )
     cases: tuple[Case, ...] = Field(default=(), description="Expected scores.")
     margins: tuple[Margin, ...] = Field(default=(), description="What one configuration owes to others.")
+    published: tuple[Published, ...] = Field(default=(), description="Scores of others, to compare with.")
+
+    def embedder(self, configuration: str) -> str:
+        """Return the embedder that a configuration names; empty where it names none."""
+        return str({**self.settings, **self.configurations[configuration]}.get(EMBEDDER) or "")
 
     def problems(self) -> Iterator[Problem]:
         """Yield names that are undefined or duplicate."""
         yield from _unknown_baseline(self)
+        yield from self._problems_of_spans()
         for name in ("metrics", "collections"):
             listed: tuple[str, ...] = getattr(self, name)
             if len(set(listed)) < len(listed):
@@ -111,6 +135,15 @@ class ScoreTable(_CommonTable):
             for name in (margin.configuration, *margin.over):
                 if name not in self.configurations:
                     yield ("margins", index), f"there is no configuration {name!r}"
+
+    def _problems_of_spans(self) -> Iterator[Problem]:
+        if is_span_metric(self.metrics[0]):
+            yield ("metrics",), f"{self.metrics[0]} cannot be the first one, which all collections have"
+        if any(map(is_span_metric, self.metrics)) and not self.by_passage:
+            yield ("metrics",), "metrics of tokens need a collection in `by_passage`"
+        for name in self.by_passage:
+            if name not in self.collections:
+                yield ("by_passage",), f"the table has no collection {name!r}"
 
 
 Measure = Literal[

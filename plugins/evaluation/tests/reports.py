@@ -46,8 +46,8 @@ def collections() -> tuple[CollectionScores, ...]:
     here["new"].degraded["rerank: it was down."] = 2
     there = {"old": Run(dict.fromkeys(queries, first)), "new": Run(dict.fromkeys(queries, second))}
     return (
-        score_collection(table, collection("here", remarks=("one | thing",)), here),
-        score_collection(table, collection("there"), there),
+        score_collection(table, dict.fromkeys(here, collection("here", remarks=("one | thing",))), here),
+        score_collection(table, dict.fromkeys(there, collection("there")), there),
     )
 
 

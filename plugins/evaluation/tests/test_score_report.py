@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from anabranch_evaluation.eval_report import check_cases
-from anabranch_evaluation.score_report import MarginCheck, check_margins
+from anabranch_evaluation.score_report import MarginCheck, check_margins, report_scores
 from anabranch_evaluation.score_tables import ScoreTable
-from plugins.evaluation.tests.reports import collections, report
+from plugins.evaluation.tests.reports import TABLE, collections, report
 
 
 def test_means_comparisons_checks_and_margins() -> None:
@@ -33,6 +33,23 @@ def test_remarks_of_the_collection_and_of_the_runs() -> None:
         "new: 2 queries degraded: rerank: it was down",
     ]
     assert list(there.remarks()) == []
+
+
+def test_scores_that_others_published_stand_beside() -> None:
+    published = [
+        {"system": "Theirs", "source": "https://paper.example", "scores": {"here": 0.5, "nowhere": 0.9}},
+        {"system": "Of others", "source": "x", "scores": {"nowhere": 0.9}},
+    ]
+    table = ScoreTable.model_validate({**TABLE, "published": published})
+    found = report_scores(table, collections(), ("nowhere",), {})
+    (beside,) = [each for each in found.tables if "published" in each.title]
+    assert beside.names == ("system", "here", "there", "source")
+    assert beside.rows == [
+        ("old", "0.631", "1.000", "measured here"),
+        ("new", "1.000", "0.631", "measured here"),
+        ("Theirs", "0.500", "", "https://paper.example"),
+    ]
+    assert [each.rows for each in report().tables if "published" in each.title] == [[]]
 
 
 def table(**case: object) -> ScoreTable:

@@ -46,6 +46,10 @@ def test_a_table(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("title: Two ways", "heading: x", "line 1: title: field required"),
+        ("R@5]", "TokenX@5]", r"line 2: metrics\[1\]: there is no metric 'TokenX@5' of spans"),
+        ("R@5]", "TokenR@5]", "line 2: metrics: metrics of tokens need a collection in `by_passage`"),
+        ("[nDCG@10, R@5]", "[TokenR@5]", "line 2: metrics: TokenR@5 cannot be the first one"),
+        ("[x, y]", "[x, y]\nby_passage: [z]", r"line 9: by_passage: the table has no collection 'z'"),
         ("R@5]", "quality]", r"line 2: metrics\[1\]: there is no metric 'quality'"),
         ("R@5]", "nDCG@10]", "line 2: metrics: it holds a name twice"),
         ("baseline: a", "baseline: c", "line 3: baseline: there is no configuration 'c'"),

@@ -13,7 +13,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.errors import CollectionError
 from evals.merging.__main__ import TABLE, MergingTable, interval, main
 from plugins.evaluation.tests.made import make_collection
-from tests.evals.merging.spanned import make_spanned
+from plugins.evaluation.tests.spanned import make_spanned
 from tests.shared_fixtures import REPOSITORY
 
 SMALL = """\

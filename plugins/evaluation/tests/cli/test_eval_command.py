@@ -10,6 +10,7 @@ import pytest
 from anabranch.errors import MissingExtraError
 from anabranch_evaluation.eval_command import LIBRARIES, require_libraries
 from plugins.evaluation.tests.made import ANIMALS, ASKED, JUDGED, make_collection
+from plugins.evaluation.tests.spanned import make_spanned
 from tests.cli.conftest import Run, rows_of
 
 TABLE = """\
@@ -97,6 +98,42 @@ def test_a_margin_that_is_missed_fails(run: Run, data: Path, cache: Path, table:
     result = run("eval", table, "--data", data, "--cache", cache)
     assert result.exit_code == 1
     assert "missed" in result.stdout
+
+
+def test_a_configuration_with_an_embedder_of_its_own(
+    run: Run, data: Path, cache: Path, table: Path, own_model: Path
+) -> None:
+    table.write_text(
+        TABLE.replace("strategy: none}\ncoll", f"strategy: none}}\n  own: {{embedder: {own_model}}}\ncoll")
+    )
+    result = run("eval", table, "--data", data, "--cache", cache, "--json")
+    found = json.loads(result.stdout)
+    (collection,) = found["collections"]
+    assert list(collection["scores"]) == ["bm25", "dense", "own"]
+    assert collection["scores"]["own"]["nDCG@10"] == 1.0
+    bundled, _, own = collection["embedder"].partition(" and ")
+    assert bundled.startswith("onnx:all-MiniLM")
+    assert own.startswith("onnx:own-model")
+    assert found["configurations"]["own"].startswith('embedder="/')
+
+
+def test_passages_that_are_judged_by_the_characters_of_the_evidence(
+    run: Run, data: Path, cache: Path, table: Path, tmp_path: Path
+) -> None:
+    make_spanned(data / "spanned")
+    text = TABLE.replace("RR@10]", "RR@10, TokenR@400]").replace("plants]", "spanned]\nby_passage: [spanned]")
+    case = "  - {collection: spanned, configuration: bm25, metric: TokenR@400, expected: 1.0}\n"
+    table.write_text(text[: text.index("  - {collection: plants")] + case)
+    queries = tmp_path / "q.jsonl"
+    result = run("eval", table, "--data", data, "--cache", cache, "--per-query", queries, "--write")
+    assert "Scores: 2 ok, 1 not checked." in result.stdout
+    animals, spanned = table.with_suffix(".md").read_text().split("## animals")[1].split("## spanned")
+    assert "TokenR@400" not in animals
+    assert "| configuration | nDCG@10 | RR@10 | TokenR@400 |" in spanned
+    rows = {row["query"]: row for row in rows_of(queries) if row["collection"] == "spanned"}
+    # What was found and what is relevant are leaves.
+    assert all(set(row["relevant"]) <= set(row["found"]) for row in rows.values())
+    assert rows["sleep"]["relevant"] != ["otters"]
 
 
 def test_settings_given_reach_the_search(run: Run, data: Path, cache: Path, tmp_path: Path) -> None:

@@ -62,6 +62,20 @@ def test_a_setting_that_cannot_be_is_refused(settings: dict[str, Any], said: str
         settings_of(table(configurations={"a": settings}), {}, reproducible=True, where="t")
 
 
+def test_metrics_of_tokens_need_no_long_ranking() -> None:
+    spans = table(metrics=["nDCG@10", "TokenR@3000"], collections=["c"], by_passage=["c"])
+    assert list(find_short_rankings(spans, settings_of(spans, {}, reproducible=True, where="t"))) == []
+
+
+def test_an_embedder_is_of_the_corpus_and_no_setting_of_a_search() -> None:
+    named = table(settings={"embedder": "multilingual"}, configurations={"a": {}, "b": {"embedder": "minilm"}})
+    assert [named.embedder(name) for name in "ab"] == ["multilingual", "minilm"]
+    assert table().embedder("a") == ""
+    found = settings_of(named, {}, reproducible=True, where="t")
+    assert all("embedder" not in values for values in found.values())
+    assert describe_settings(found["a"], named.embedder("a")) == 'embedder="multilingual"'
+
+
 def test_settings_are_shown_as_far_as_they_differ() -> None:
     defaults = {"depth": Context.model_fields["depth"].default}
     assert describe_settings({**defaults, "top_k": 30, "retrievers": ["bm25"]}) == 'retrievers=["bm25"], top_k=30'

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import NamedTuple, Protocol
 
 from anabranch_evaluation.metrics import PerQuery
@@ -44,6 +45,11 @@ class TokensInBudget(NamedTuple):
     relevant: int
 
 
+def is_span_metric(name: str) -> bool:
+    """Tell whether a metric is one of spans, and not of ranks."""
+    return name.startswith("Token")
+
+
 def span_measure(name: str) -> tuple[str, int]:
     """Return what a metric measures, and its budget in tokens.
 
@@ -74,10 +80,11 @@ def span_scores(
         Score by query id, by name of the measure.
     """
     measures = {name: span_measure(name) for name in names}
+    largest = max((budget for _, budget in measures.values()), default=0)
     scores: dict[str, PerQuery] = {name: {} for name in measures}
     for query, spans in evidence.items():
         wanted = _disjoint(spans, places)
-        taken = _disjoint(found.get(query, ()), places)
+        taken = _disjoint(found.get(query, ()), places, largest)
         total = sum(end - start for _, start, end in wanted)
         found_tokens = sum(end - start for _, start, end in taken)
         for name, (what, budget) in measures.items():
@@ -109,15 +116,23 @@ def _score(what: str, counted: TokensInBudget, total: int, budget: int) -> float
     return counted.relevant / below if below else 0.0
 
 
-def _disjoint(spans: Iterable[TextSpan], places: TokenPositions) -> list[TextSpan]:
-    """Turn spans of characters into runs of tokens, in their order, without the tokens of those before."""
+def _disjoint(spans: Iterable[TextSpan], places: TokenPositions, budget: float = inf) -> list[TextSpan]:
+    """Turn spans of characters into runs of tokens, in their order, without the tokens of those before.
+
+    What comes after more tokens than the budget is left out: a ranking may be long, and each span is compared with
+    all before it.
+    """
     runs: list[TextSpan] = []
+    tokens = 0
     for span in spans:
+        if tokens > budget:
+            break
         left = [places.between(span)]
         for known in runs:
             if known.document == span.document:
                 left = [piece for start, end in left for piece in _without(start, end, known)]
         runs += [TextSpan(span.document, start, end) for start, end in left if start < end]
+        tokens += sum(end - start for start, end in left)
     return runs
 
 

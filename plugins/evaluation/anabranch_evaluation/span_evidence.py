@@ -13,15 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from anabranch.chunking.leaf_unit import WORDPIECE, unit_counter
 from anabranch.errors import CollectionError
-from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.text.jsonl_rows import read_lines
 from anabranch.text.normalization import clean
-from anabranch_evaluation.collection import QUERIES
-from anabranch_evaluation.collection_corpus import Prepared
+from anabranch_evaluation.collection import QUERIES, Collection
 from anabranch_evaluation.evidence_patterns import whole_documents
-from evals.merging.references import SHAPE, Reference, read_references
-from evals.merging.token_metrics import TextSpan, TokenPositions
+from anabranch_evaluation.references import SHAPE, Reference, read_references
+from anabranch_evaluation.token_metrics import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +30,27 @@ class SpanEvidence:
     Attributes:
         spans: Of each query that has evidence.
         texts: Document that each of them is about, by its name: that of its first piece of evidence.
-        places: Of the tokens that spans are measured in.
+        places: The documents, which know where tokens and leaves are.
     """
 
     spans: Mapping[str, tuple[TextSpan, ...]]
     texts: Mapping[str, str]
-    places: TokenPositions
+    places: Texts
 
 
-def with_spans(prepared: Prepared, tokens: Tokens) -> tuple[Prepared, SpanEvidence]:
+def with_spans(collection: Collection, corpus: Path) -> tuple[Collection, SpanEvidence]:
     """Find the evidence of a collection in its corpus.
 
-    Args:
-        prepared: The collection and its corpus.
-        tokens: What counts the tokens: the embedder of the corpus.
-
     Returns:
-        The collection with only those queries whose evidence was found, what was not in its remarks; and the evidence.
+        The collection with only those queries whose evidence was found, what was not in its remarks, and the leaves
+        that hold some of the evidence as what is relevant; and the evidence.
 
     Raises:
         CollectionError: Its queries have no references, or none of them was found.
+        CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: The database cannot be read.
     """
-    collection, texts = prepared.collection, Texts(prepared.corpus, tokens)
+    texts = Texts(corpus)
     named = read_references(collection.folder / QUERIES)
     wanted = {query: named[query] for query in collection.queries if query in named}
     if not wanted:
@@ -66,10 +64,10 @@ def with_spans(prepared: Prepared, tokens: Tokens) -> tuple[Prepared, SpanEviden
         raise CollectionError(msg, hint="Their 'corpus_id' is the id of a document, 'content' its very words.")
     remarks = _remarks(wanted, found, moved, left_out=len(collection.queries) - len(spans))
     kept = {query: collection.queries[query] for query in spans}
-    qrels = {query: collection.qrels[query] for query in spans}
+    qrels = {query: {leaf: 1 for span in each for leaf in texts.leaves_in(span)} for query, each in spans.items()}
     narrowed = replace(collection, queries=kept, qrels=qrels, remarks=(*collection.remarks, *remarks))
     about = {query: wanted[query][0].document for query in spans}
-    return replace(prepared, collection=narrowed), SpanEvidence(spans, about, texts)
+    return narrowed, SpanEvidence(spans, about, texts)
 
 
 def _found(
@@ -192,13 +190,23 @@ def located(
 
 
 class Texts:
-    """The documents of a corpus, whole, and where their tokens are."""
+    """The documents of a corpus, whole, and where their tokens and leaves are.
 
-    def __init__(self, corpus: Path, tokens: Tokens) -> None:
-        """Read the folder of the corpus, and take what counts its tokens."""
+    Tokens are those of one vocabulary, whatever the embedder, so that a budget of them buys the same in every corpus.
+    """
+
+    def __init__(self, corpus: Path) -> None:
+        """Read the folder of the corpus."""
         self._documents = {document.id: document for document in whole_documents(corpus)}
-        self._tokens = tokens
+        self._tokens = unit_counter(WORDPIECE)
         self._starts: dict[str, list[int]] = {}
+        self._leaves = {
+            leaf: TextSpan(document.id, start, end)
+            for document in self._documents.values()
+            for leaf, start, end in zip(
+                document.leaves, document.starts, (*document.starts[1:], len(document.text)), strict=True
+            )
+        }
 
     def ids(self, key: str) -> list[str]:
         """Return the ids of the documents that evaluation knows under a name, usually one."""
@@ -207,6 +215,14 @@ class Texts:
     def text(self, doc_id: str) -> str:
         """Return the text that the spans of a document's chunks count in."""
         return self._documents[doc_id].text
+
+    def leaves_in(self, span: TextSpan) -> Sequence[str]:
+        """Return the ids of the leaves that hold a part of a span."""
+        return self._documents[span.document].leaves_in(span.start, span.end)
+
+    def leaf(self, chunk_id: str) -> TextSpan:
+        """Return where a leaf is."""
+        return self._leaves[chunk_id]
 
     def between(self, span: TextSpan) -> tuple[int, int]:
         """Return the numbers [first, after) of the tokens that begin within a span."""

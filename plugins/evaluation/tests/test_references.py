@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CollectionError
-from evals.merging.references import Reference, read_references
+from anabranch_evaluation.references import Reference, read_references
 from plugins.evaluation.tests.made import write_lines
 
 

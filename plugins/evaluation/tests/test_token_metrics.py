@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.merging.token_metrics import TextSpan, span_measure, span_scores
+from anabranch_evaluation.token_metrics import TextSpan, span_measure, span_scores
 
 
 class Letters:
@@ -54,6 +54,22 @@ def test_a_token_that_lies_in_two_passages_costs_and_counts_once() -> None:
 def test_more_than_fits_is_over() -> None:
     found = [TextSpan("d", 0, 6), TextSpan("d", 3, 8)]
     assert scores([TextSpan("d", 0, 1)], found, "TokenOver@7", "TokenOver@8") == [1.0, 0.0]
+
+
+def test_a_ranking_is_read_no_further_than_the_largest_budget() -> None:
+    """A ranking of thousands is compared pair by pair."""
+    asked = 0
+
+    class Counted(Letters):
+        def between(self, span: TextSpan) -> tuple[int, int]:
+            nonlocal asked
+            asked += 1
+            return super().between(span)
+
+    found = {"q": [TextSpan("d", place, place + 10) for place in range(0, 50_000, 10)]}
+    scored = span_scores(["TokenR@100", "TokenOver@200"], {"q": [TextSpan("d", 95, 105)]}, found, Counted())
+    assert scored == {"TokenR@100": {"q": 0.5}, "TokenOver@200": {"q": 1.0}}
+    assert asked == 1 + 21
 
 
 def test_evidence_that_overlaps_counts_once() -> None:

@@ -10,19 +10,18 @@ from anabranch.errors import CollectionError
 from anabranch.readers.plain_text import paragraphs
 from anabranch.store.corpus_handles import open_folder
 from anabranch.text.normalization import clean
-from evals.merging.references import Reference
-from evals.merging.span_evidence import Letters, Texts, letters_before, located, with_spans
+from anabranch_evaluation.references import Reference
+from anabranch_evaluation.span_evidence import Letters, Texts, letters_before, located, with_spans
 from plugins.evaluation.tests.made import make_collection
-from tests.evals.merging.spanned import make_spanned, prepared
+from plugins.evaluation.tests.spanned import make_spanned, prepared
 
 
 def test_evidence_is_found_in_the_corpus(tmp_path: Path) -> None:
     made = prepared(make_spanned(tmp_path / "c"))
-    tokens = open_folder(made.corpus).embedder
-    found, evidence = with_spans(made, tokens)
-    assert found.collection.remarks == ()
+    found, evidence = with_spans(made.collection, made.corpus)
+    assert found.remarks == ()
     assert evidence.texts == {"high": "gauge", "sleep": "otters", "eat": "otters"}
-    texts = Texts(made.corpus, tokens)
+    texts = evidence.places
     said = {
         query: [texts.text(document)[start:end] for document, start, end in spans]
         for query, spans in evidence.spans.items()
@@ -35,7 +34,14 @@ def test_evidence_is_found_in_the_corpus(tmp_path: Path) -> None:
     (sleep,) = evidence.spans["sleep"]
     assert sleep.start == texts.text(sleep.document).rindex("Otters hold")
     first, after = evidence.places.between(sleep)
-    assert after - first == tokens.count(["Otters hold hands while they sleep."])[0]
+    assert after - first == open_folder(made.corpus).embedder.count(["Otters hold hands while they sleep."])[0]
+    # What is relevant are the leaves that hold some of it.
+    relevant = {query: [texts.leaf(leaf) for leaf in leaves] for query, leaves in found.qrels.items()}
+    assert relevant.keys() == evidence.spans.keys()
+    for query, leaves in relevant.items():
+        words = "".join(texts.text(document)[start:end] for document, start, end in leaves)
+        assert all(each in words for each in said[query])
+        assert len(leaves) <= 2
 
 
 def test_what_cannot_be_found_is_counted_and_named(tmp_path: Path) -> None:
@@ -50,10 +56,10 @@ def test_what_cannot_be_found_is_counted_and_named(tmp_path: Path) -> None:
     made = prepared(
         make_spanned(tmp_path / "c", nowhere, elsewhere, moved, {"id": "w", "text": "?", "corpus_id": "gauge"})
     )
-    found, evidence = with_spans(made, open_folder(made.corpus).embedder)
-    assert list(evidence.spans) == list(found.collection.queries) == ["high", "sleep", "eat", "z"]
-    assert set(found.collection.qrels) == set(evidence.spans)
-    assert list(found.collection.remarks[-3:]) == [
+    found, evidence = with_spans(made.collection, made.corpus)
+    assert list(evidence.spans) == list(found.queries) == ["high", "sleep", "eat", "z"]
+    assert set(found.qrels) == set(evidence.spans)
+    assert list(found.remarks[-3:]) == [
         "references that are not in their documents, and do not count: 2 of 7, as 'Seals bark.'",
         "references that are not where their numbers say, and were taken where their words are: 1",
         "queries without evidence in a document, left out: 3",
@@ -63,7 +69,7 @@ def test_what_cannot_be_found_is_counted_and_named(tmp_path: Path) -> None:
 def test_a_collection_without_references_is_refused(tmp_path: Path) -> None:
     made = prepared(make_collection(tmp_path / "c"))
     with pytest.raises(CollectionError, match="no 'references'"):
-        with_spans(made, open_folder(made.corpus).embedder)
+        with_spans(made.collection, made.corpus)
 
 
 def test_a_collection_whose_evidence_is_nowhere_is_refused(tmp_path: Path) -> None:
@@ -72,12 +78,12 @@ def test_a_collection_whose_evidence_is_nowhere_is_refused(tmp_path: Path) -> No
     (folder / "queries.jsonl").write_text(line)
     made = prepared(folder)
     with pytest.raises(CollectionError, match="None of the references"):
-        with_spans(made, open_folder(made.corpus).embedder)
+        with_spans(made.collection, made.corpus)
 
 
 def test_a_document_that_is_not_there_has_no_id(tmp_path: Path) -> None:
     made = prepared(make_spanned(tmp_path / "c"))
-    texts = Texts(made.corpus, open_folder(made.corpus).embedder)
+    texts = Texts(made.corpus)
     assert texts.ids("seals") == []
 
 
