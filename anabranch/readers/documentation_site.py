@@ -41,7 +41,7 @@ _MARKS = (
     "meta[name=generator][content^=Docusaurus]"
 )
 _AROUND = (
-    "a.headerlink, a.hash-link, nav, footer, aside, [role=navigation], [role=search], [role=contentinfo], "
+    "a.headerlink, a.hash-link, nav, footer, [role=navigation], [role=search], [role=contentinfo], "
     ".related, .sphinxsidebar, .footer, .footer-relations"
 )
 
@@ -63,5 +63,6 @@ def without_site(soup: BeautifulSoup) -> bool:
     if soup.select_one(_MARKS) is None:
         return False
     for each in soup.select(_AROUND):
-        each.decompose()
+        if not each.decomposed:  # with what it stood in
+            each.decompose()
     return True

@@ -62,7 +62,8 @@ AROUND = """<title>Pruning</title><body>
 <div class="sphinxsidebar"><h3>Contents</h3></div>{content}
 <div class="related" role="navigation"><h3>Navigation</h3></div>
 <div class="footer" role="contentinfo">&copy; Ada. Created using Sphinx.</div></body>"""
-HEADING = '<h1>Pruning<a class="{0}" href="#p" title="Link">{1}</a></h1><p>Keep seven days.</p>'
+HEADING = """<section><h1>Pruning<a class="{0}" href="#p" title="Link">{1}</a></h1><p>Keep seven days.</p>
+<aside class="footnote"><p>[1] Or eight.</p></aside></section>"""
 
 
 @pytest.mark.parametrize("mark", ["headerlink", "hash-link"])
@@ -73,6 +74,7 @@ def test_menus_footers_and_marks_behind_headings_are_left_out(tmp_path: Path, ma
     assert [(block.text, block.heading) for block in document.blocks] == [
         ("Pruning", ("Pruning",)),
         ("Keep seven days.", ("Pruning",)),
+        ("[1] Or eight.", ("Pruning",)),
     ]
 
 
