@@ -142,8 +142,7 @@ def _merge_alike(rows: Sequence[FileRow]) -> Iterator[FileRow]:
 
 def remark_on(row: FileRow) -> str:
     """Return the remark on a file, without its name, which stands beside it."""
-    name = row.source.rsplit("/", 1)[-1]
-    return "; ".join(part for part in (row.reason.replace(repr(name), "it"), *row.notes) if part)
+    return "; ".join(part for part in (row.reason.replace(repr(row.source), "it"), *row.notes) if part)
 
 
 def _cells(row: FileRow) -> list[Text]:

@@ -1,4 +1,4 @@
-"""Progress on standard error; nothing is drawn where it is not a terminal."""
+"""Progress on standard error: drawn on a terminal, a line a minute in a pipe or a file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from threading import Event, Thread
 
 from rich import progress as rich_progress
 from rich.progress import BarColumn, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
-from anabranch.cli.output import notes
+from anabranch.cli.output import notes, say
 from anabranch.store.writer_protocol import Progress
 from anabranch.text.normalization import squeeze
 
@@ -20,10 +21,14 @@ MAX_DETAIL = 40
 FIGURES, WITH_BAR = 60, 90
 
 
-def bars() -> rich_progress.Progress:
-    """Return rich's progress as all commands show it."""
+SECONDS_BETWEEN_LINES = 60.0
+
+
+@contextmanager
+def bars() -> Iterator[rich_progress.Progress]:
+    """Show rich's progress as all commands do."""
     console = notes()
-    return rich_progress.Progress(
+    progress = rich_progress.Progress(
         TextColumn("{task.description}"),
         *([BarColumn(bar_width=min(40, console.width - WITH_BAR))] if console.width > WITH_BAR else []),
         _Figures(),
@@ -33,6 +38,25 @@ def bars() -> rich_progress.Progress:
         # In a log file, a bar would be a line for each step.
         disable=not console.is_terminal,
     )
+    over = Event()
+    # A thread, because one scan or one long paper may take longer than the time between two lines.
+    lines = Thread(target=_write_lines, args=(progress, over), daemon=True)
+    if progress.disable:
+        lines.start()
+    try:
+        with progress:
+            yield progress
+    finally:
+        over.set()
+        if progress.disable:
+            lines.join()
+
+
+def _write_lines(progress: rich_progress.Progress, over: Event) -> None:
+    while not over.wait(SECONDS_BETWEEN_LINES):
+        for task in progress.tasks:
+            if not task.finished:
+                say(notes(), f"{task.description}  {_Figures().render(task)}")
 
 
 class _Figures(ProgressColumn):

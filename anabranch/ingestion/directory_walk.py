@@ -12,6 +12,7 @@ from pathlib import Path
 from anabranch.errors import UserError
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.readers.corpus_marker import is_corpus, names_in
+from anabranch.readers.documentation_site import site_tool
 from anabranch.store.corpus_folder import suggest_own_folder
 from anabranch.text.normalization import storable
 
@@ -223,7 +224,7 @@ class _Scan:
         self.entered: dict[Path, None] = {self._inside: None}
 
     def __iter__(self) -> Iterator[tuple[Path, Path, bool]]:
-        """Yield files, and folders that are corpora or may not be opened; reading these reports the reason."""
+        """Yield files, and folders that are corpora, a site's own or closed; reading these reports the reason."""
         # The third value tells whether a link led here.
         folders = [(self._top, self._inside, False)]  # a loop rather than recursion, because folders nest deep
         while folders:
@@ -242,7 +243,7 @@ class _Scan:
                 through_link = is_linked or real != place / name
                 if not self._may_enter(real, through_link=through_link):
                     continue
-                if _is_file(path):
+                if _is_file(path) or site_tool(path):  # of which one row tells, in place of one for each font in it
                     yield path, real, through_link
                 elif path.is_dir() and self._is_new(real, through_link=through_link):
                     folders.append((path, real, through_link))

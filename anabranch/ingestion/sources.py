@@ -15,6 +15,7 @@ from anabranch.ingestion.crawl_limits import CrawlLimits
 from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of, survey
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.readers.document import Failure
+from anabranch.readers.documentation_site import site_tool
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
 
@@ -55,6 +56,9 @@ class Gathered:
 
         for found in self._walked.files:
             self._here.add(identity_of(found))
+            if tool := site_tool(found.path):
+                yield Failure(found.source, "unsupported", f"{tool} made it beside its pages, and it is no text.")
+                continue
             # A folder may be named like an archive.
             if not is_archive(found.path.name) or not _is_file(found.path):
                 yield found

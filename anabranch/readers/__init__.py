@@ -58,6 +58,8 @@ A package adds one for an extension of its own through the group of entry points
 def extension_of(path: PurePath) -> str:
     """Return the extension by which a file is read; empty for a message of a Maildir, whose name has none."""
     extension = path.suffix.lower()
+    if extension == ".txt" and path.stem.lower().endswith((".rst", ".md")):  # Sphinx calls the sources of its pages so
+        extension = PurePath(path.stem).suffix.lower()
     return "" if extension not in READERS and _MAILDIR_NAME.fullmatch(path.name) else extension
 
 

@@ -25,10 +25,11 @@ from anabranch.readers.document import (
     with_heading,
 )
 from anabranch.readers.document_parts import one_document
+from anabranch.readers.documentation_site import without_site
 from anabranch.readers.landmarks import main_content
 from anabranch.readers.merged_cells import TableCell, lay_out, under_spans
 from anabranch.readers.plain_text import paragraphs
-from anabranch.readers.table_blocks import table_parts
+from anabranch.readers.table_blocks import nameless_parts, table_parts
 from anabranch.readers.visible_nodes import BLOCKS, Visible
 from anabranch.text.normalization import squeeze
 
@@ -50,8 +51,8 @@ def read_html(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     without_furniture(soup)
     was_marked = mark_bold_headings(soup)
     visible = Visible()
-    is_of_the_web = source.startswith(("http://", "https://"))
-    blocks = page_blocks(main_content(soup) if is_of_the_web else soup, visible)[0]
+    has_site_around = without_site(soup) or source.startswith(("http://", "https://"))
+    blocks = page_blocks(main_content(soup) if has_site_around else soup, visible)[0]
     title = declared_title(soup.title.get_text()) if soup.title else ""
     # The first bold line of a filing is "UNITED STATES": the name of the file says more.
     title = title or (path.stem if was_marked else "")
@@ -128,7 +129,9 @@ class _Page:
             hidden = self._visible.hidden
             spanned = [row[:_MOST_COLUMNS] for row in self._rows(tag) if any(row)]
             rows = [[cell or "" for cell in row] for row in spanned]
-            if is_data(rows) or is_item(rows):
+            if "docutils" in (tag.get("class") or []) and not tag.find("th"):
+                self._whole[id(tag)] = list(nameless_parts(rows))
+            elif is_data(rows) or is_item(rows):
                 is_table = is_data(rows)
                 self._whole[id(tag)] = (
                     list(table_parts(under_spans(spanned))) if is_table else [" ".join(filter(None, rows[0]))]

@@ -55,12 +55,25 @@ def unwrap(text: str) -> list[str]:
     A break was forced when the next word would not have fitted on its line; the width is that of the longest lines.
     Verse, lists, tables, minutes, chats and code, whose lines end where they like, keep theirs.
     """
-    found = paragraphs(text)
+    found = [part for paragraph in paragraphs(text) for part in _from_titles(paragraph)]
     width = _width(found)
     if not width or _is_verse([line for part in found for line in part.split("\n")[1:]], _MANY_LINES):
         return found
     words = vocabulary(text.split("\n"))
     return [_unwrap(paragraph.split("\n"), width, words) for paragraph in found]
+
+
+def _from_titles(paragraph: str) -> Iterator[str]:
+    """Yield a paragraph in parts that begin where a line is underlined to its length."""
+    lines = paragraph.split("\n")
+    start = 0
+    for at in range(1, len(lines) - 1):
+        title, below = lines[at].rstrip(), lines[at + 1].rstrip()
+        is_over = _UNDERLINE.match(lines[at - 1].rstrip()) is not None  # the title began a line ago
+        if len(title) == len(below) and _UNDERLINE.match(below) and not (is_over or _UNDERLINE.match(title)):
+            yield "\n".join(lines[start:at])
+            start = at
+    yield "\n".join(lines[start:])
 
 
 def _width(found: Sequence[str]) -> int:
@@ -82,6 +95,7 @@ def _unwrap(lines: Sequence[str], width: int, words: frozenset[str]) -> str:
     for above, line in pairwise(lines):
         first_word = len(line.strip().split(" ", 1)[0])
         forced = len(above.rstrip()) + 1 + first_word > width and line[:1] not in {" ", "\t", "|"}
+        forced = forced and not _UNDERLINE.match(line.rstrip())
         if forced and line_kind(line) not in kinds:
             runs[-1].append(line.strip())
         else:

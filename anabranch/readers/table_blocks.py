@@ -19,6 +19,7 @@ _NUMBER = re.compile(
 )
 _TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,2}|\S")
 _BAR = re.compile(r"(?<!\\) \| ")
+_MOST_NOTES = 12  # rows above a table
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -30,13 +31,14 @@ def table_texts(rows: Iterable[CellTexts]) -> Iterator[str]:
     """Yield the texts of the rows of a sheet, in order and a few rows at a time, whatever their number.
 
     The first row of two cells or more is the header, unless all its cells are numbers; rows of one cell above it are
-    captions. After an empty row, a row of words where numbers stood, or in other columns, is the next table's header.
+    captions, and so are notes in several cells with gaps above a full row of words. After an empty row, a row of words
+    where numbers stood, or in other columns, is the next table's header.
 
     Args:
         rows: Cells as text, empty where there is nothing; their lengths may differ.
     """
     table = _TableWriter()
-    for row in rows:
+    for row in _with_notes_joined(rows):
         yield from table.take(row)
     yield from table.end()
 
@@ -61,9 +63,55 @@ def table_parts(rows: Sequence[CellTexts]) -> Iterator[str]:
         yield from table_texts(rows)
 
 
+def nameless_parts(rows: Iterable[CellTexts]) -> Iterator[str]:
+    """Yield a table that says that it has no header, an option list for instance: a line for each row."""
+    lines: list[str] = []
+    for row in rows:
+        first, *rest = [" ".join(cell.split()) for cell in row if cell] or [""]
+        line = f"{first}: {'; '.join(rest)}" if rest else first
+        if lines and _cost([*lines, line]) > _BUDGET:
+            yield "\n".join(lines)
+            lines = []
+        lines += [line] if line else []
+    if lines:
+        yield "\n".join(lines)
+
+
 def fits(rows: Iterable[CellTexts]) -> bool:
     """Tell whether a table is short enough for one text."""
     return sum(map(_cost, rows)) <= _BUDGET
+
+
+def _with_notes_joined(rows: Iterable[CellTexts]) -> Iterator[CellTexts]:
+    """Yield the rows of a sheet, with the notes above a table in one cell each, as a caption stands."""
+    waiting: list[CellTexts] = []
+    is_above = True
+    for row in rows:
+        if is_above and any(row) and not _has_number(row) and len(waiting) < _MOST_NOTES:
+            waiting.append(row)
+            continue
+        if is_above:
+            notes = _count_notes(waiting, row)
+            yield from ([" ".join(filter(None, note))] for note in waiting[:notes])
+            yield from waiting[notes:]
+            waiting = []
+        is_above = not any(row)
+        yield row
+    yield from waiting
+
+
+def _count_notes(words: Sequence[CellTexts], figures: CellTexts) -> int:
+    """Return how many rows of words are notes above the header of a table whose first row of figures is given.
+
+    The header is the first that is as full as the figures. A row above it that lacks the first cell alone, or that the
+    next one goes on, is a line of the header.
+    """
+    columns = filled_columns(figures)
+    full = next((at for at, row in enumerate(words) if len(columns) > 1 and columns <= filled_columns(row)), 0)
+    heads = [row for row in words[: full + 1] if len(filled_columns(row)) > 1]
+    is_of_two = len(heads) == 2 and _goes_on(heads[1], heads[0])
+    is_header = any(columns - {min(columns)} <= filled_columns(row) for row in heads[:-1])
+    return 0 if is_of_two or is_header else full
 
 
 class _TableWriter:

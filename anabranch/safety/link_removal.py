@@ -1,18 +1,18 @@
-r"""Makes a model's text harmless to show: no link, no picture, no HTML, no invisible character, no nonce.
+r"""Makes a model's text harmless to show as Markdown: no link, no picture, no invisible character, no nonce.
 
 An instruction inside a passage could make an answer send what it read to a stranger's server, in the address of a
-picture (the EchoLeak class of attack). So nothing remains that a Markdown renderer, with or without raw HTML, would
-turn into a link, a picture or a tag.
+picture (the EchoLeak class of attack). So nothing remains that a Markdown renderer would turn into a link or a picture.
+`<name>` is text, and stays: HTML is escaped where HTML is made.
 
 Three passes, each over the result of the one before:
 
 1. Entities become characters, and invisible characters are removed, as in documents.
 2. Links are reduced to their text, pictures are removed, addresses are replaced. This is for the reader, without a
    guarantee.
-3. A blank breaks what could still be live: `](`, `]:` (no definition without it), a `<` before anything that can begin
-   a tag or an autolink, an entity, `://`, `//host`, `www.`. This is the guarantee. It does not depend on where a line,
-   a quotation or a block of code begins, on which renderers differ; a blank is readable everywhere (`vector< int>`),
-   and any beginning of a clean text is clean, too.
+3. A blank breaks what could still be live: `](`, `]:` (no definition without it), a `<` before the scheme of an
+   autolink, an entity, `://`, `//host`, `www.`. This is the guarantee. It does not depend on where a line, a quotation
+   or a block of code begins, on which renderers differ; a blank is readable everywhere, and any beginning of a clean
+   text is clean, too.
 
 Citation markers such as [1] or [2][3] stay. All patterns have a bounded length, so that a stream holds back only a
 little.
@@ -53,8 +53,6 @@ _WWW = r"(?<![^\W_])www(?=\\?\.[a-z0-9])"
 _HALF_WWW = r"(?<![^\W_])ww?w?\\?\.?\Z"
 _BEGINS_ADDRESS = rf"(?:{_SCHEME}\\?:\\?/\\?/|{_SPECIAL}\\?:[/\\]|{_WWW})"
 
-_LOCAL = r"[a-z0-9.!#$%&'*+/=?^_`{|}~-]"
-"""Characters before the @ of an address in angle brackets."""
 _AFTER_SPECIAL = r"(?:(?<=http)|(?<=https)|(?<=ftp)|(?<=ws)|(?<=wss)|(?<=file))"
 
 _NUMBERS = re.compile(r"\[?\s*\d+(?:\s*,\s*\d+)*\s*\]?")
@@ -69,7 +67,7 @@ def strip_links(text: str) -> str:
         text: Markdown of any origin.
 
     Returns:
-        The text without links, pictures, HTML and invisible characters; doing it again changes nothing, and each
+        The text without links, pictures and invisible characters; doing it again changes nothing, and each
         beginning of it is harmless, too. Never raises.
     """
     for rule in _RULES:
@@ -212,7 +210,7 @@ _READABLE = _Rule(
 _HARMLESS = _Rule(
     found=re.compile(
         r"\](?=[(:])"
-        rf"|<(?=[a-z/!?]|{_LOCAL}{{1,64}}@|{_LOCAL}{{65}})"
+        r"|<(?=[a-z][a-z0-9+.-]{1,31}:[^\s:<])"  # not `<std::string>`: no address begins so
         rf"|(?P<entity>{_ENTITY})"
         rf"|{_AFTER_SPECIAL}\\?:(?=[/\\])|:(?=\\?/\\?/)"
         r"|(?<![^\W_])(?<!/)\\?/\\?/(?=[\w-]{1,63}\.|[\w-]{64})"
@@ -221,7 +219,7 @@ _HARMLESS = _Rule(
         re.IGNORECASE,
     ),
     unfinished=re.compile(
-        rf"[\]\\]\Z|<{_LOCAL}{{0,64}}\Z|{_HALF_ENTITY}"
+        rf"[\]\\]\Z|<(?:[a-z][a-z0-9+.-]{{0,31}}:?)?\Z|{_HALF_ENTITY}"
         r"|\\?:(?:\\|\\?/\\?)?\Z|\\?/\\?(?:/[\w-]{0,63})?\Z"
         rf"|{_HALF_WWW}"
         r"|(?<![a-z0-9])[0-9a-f]{1,16}\Z",

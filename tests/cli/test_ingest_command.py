@@ -259,13 +259,15 @@ def test_the_language_of_scanned_pages_reaches_tesseract(
 
 def test_many_files_that_are_skipped_alike_are_one_row(run: Run, documents: Path, tmp_path: Path) -> None:
     for number in range(57):
-        (tmp_path / f"song{number}.flac").write_bytes(b"x")
+        song = tmp_path / f"disc{number % 3}" / f"song{number}.flac"
+        song.parent.mkdir(exist_ok=True)
+        song.write_bytes(b"x")
     (tmp_path / "sound.mp3").write_bytes(b"x")
     for number in range(3):
         (tmp_path / f"empty{number}.md").write_text("")
     result = run("ingest", documents, tmp_path, "--corpus", tmp_path / "c")
     (row,) = [line for line in result.stdout.splitlines() if line.startswith(" skipped")]
-    assert "song0.flac and 57 more" in row
+    assert "disc0/song0.flac and 57 more" in row
     assert "57 .flac, 1 .mp3" in row
     assert "58 skipped, 3 failed" in result.stdout
     # What failed is named one by one, and so is all of it for a program.

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from anabranch.cli import progress
 from anabranch.cli.progress import figures, stages
 
 
@@ -38,3 +41,17 @@ def test_a_line_fits_a_terminal(
     assert "1,234/123,456" in drawn
     assert "0:00:0" in drawn
     assert ("end.pdf" in drawn) == (columns > 70)
+
+
+def test_a_pipe_is_told_now_and_then_also_while_nothing_is_finished(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert progress.SECONDS_BETWEEN_LINES <= 60
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.01)
+    written = ""
+    with stages(files="files read") as told:
+        told("files", 3, 80, "papers/long.pdf")
+        while written.count("\n") < 3:
+            written += capsys.readouterr().err
+            time.sleep(0.01)
+    assert all(line.startswith("files read  papers/long.pdf  3/80  0:0") for line in written.splitlines())

@@ -85,7 +85,7 @@ def revising(request: Request) -> Reply:
 def check(text: str, secrets: set[str]) -> None:
     """Nothing that the document or the model could have put into an answer is in it."""
     assert "evil.example" not in text
-    assert not re.search(r"https?:|!\[|\]\(|<img|<script|<passage|</passage", text)
+    assert not re.search(r"https?:|!\[|\]\(|<passage|</passage", text)
     assert CANARY not in text
     assert not any(nonce in text for nonce in secrets)
     assert " ".join(CREATE.split()[:8]) not in " ".join(text.split())

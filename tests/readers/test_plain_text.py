@@ -112,6 +112,17 @@ def test_restructured_text_underlines_make_headings(tmp_path: Path) -> None:
     ]
 
 
+def test_any_line_that_is_underlined_to_its_length_is_a_title(tmp_path: Path) -> None:
+    wrapped = "\n".join(
+        ["Prose of a width that is set, and is full on each of its", "lines, so that they are joined again"] * 9
+    )
+    title = "How do I configure different prune policies for them?"
+    text = f"{title}\n{'~' * len(title)}\n\n{wrapped}\nNotes\n-----\n{wrapped}\nno title\n---\n{wrapped}"
+    document = read(tmp_path, text)
+    assert [block.text for block in document.blocks if block.is_heading] == [title, "Notes"]
+    assert len(document.blocks) == 4
+
+
 def test_encoding_and_hidden_letters_are_noted(tmp_path: Path) -> None:
     document = read(tmp_path, ("Viele schöne Grüße aus Köln über die Brücke. " * 5).encode("cp1252"))
     assert "schöne Grüße" in document.blocks[0].text

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.merged_cells import MergedCells, TableCell, cells_in_order, lay_out, under_spans
-from anabranch.readers.table_blocks import markdown_rows, table_parts, table_texts
+from anabranch.readers.table_blocks import markdown_rows, nameless_parts, table_parts, table_texts
 
 
 def texts(*rows: str) -> list[str]:
@@ -17,6 +17,37 @@ def texts(*rows: str) -> list[str]:
 
 def test_a_small_table_is_one_text() -> None:
     assert texts("name|age", "Ada|36", "Bob|44") == ["| name | age |\n| Ada | 36 |\n| Bob | 44 |"]
+
+
+def test_notes_above_a_table_are_no_header() -> None:
+    table = ["Name|Trade|Town|Age", "Ada|poet|Hull|36", "Bob|||44"]
+    notes = ["Some notes", "simply||some", "at the||top of|their sheets", "or||merged"]
+    found = texts(*notes, *table, "", *notes, "River|Mouth|Land|Length", "Lune|Bay|UK|89")
+    said = "Some notes\nsimply some\nat the top of their sheets\nor merged"
+    written = "| Name | Trade | Town | Age |\n| Ada | poet | Hull | 36 |\n| Bob |  |  | 44 |"
+    assert found == [said, written, said, "| River | Mouth | Land | Length |\n| Lune | Bay | UK | 89 |"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["|Ada|Bob", "Trade|poet|smith"],  # the first cell alone is missing, as in most headers of figures
+        ["Name||Grades|", "|first|second|third"],  # a header of two lines
+        ["Name|Trade|Age", "Eve|cook|old"],  # a row of words below it
+    ],
+)
+def test_a_header_with_a_row_of_words_below_it_stays_one(header: list[str]) -> None:
+    width = 1 + header[0].count("|")
+    (found,) = texts(*header, "|".join(["Mean", *["5"] * (width - 1)]))
+    assert set(header[0].replace("|", " ").split()) <= set(found.split("\n")[0].split())
+
+
+def test_a_table_without_a_header_is_a_line_for_each_row() -> None:
+    rows = [["options", "", ""], ["", "-n", "do\nnothing"], ["", "-s", "statistics", "all"], ["", "", ""]]
+    assert list(nameless_parts(rows)) == ["options\n-n: do nothing\n-s: statistics; all"]
+    many = list(nameless_parts([[f"-{n}", "a word or two on it"] for n in range(90)]))
+    assert sum(text.count("\n") + 1 for text in many) == 90
+    assert 5 < len(many) < 45
 
 
 def test_the_header_is_repeated_over_each_group_of_rows() -> None:

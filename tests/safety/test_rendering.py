@@ -1,4 +1,7 @@
-"""Whatever a model writes, and however its stream is cut: no renderer makes a link, a picture or a tag of it."""
+"""Whatever a model writes, and however its stream is cut: no renderer of Markdown makes a link or a picture of it.
+
+Tags are text, and a renderer that makes HTML of them is as unsafe with any model: `docs/threat-model.md`.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,8 @@ def streamed(text: str, size: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text", ["<b>x</b>", "[x](y)", "![x](y)", "[x]\n\n[x]: //y", "<https://x>", "<!-- x -->", "http://x"]
+    "text",
+    ["[x](y)", "![x](y)", "[x]\n\n[x]: //y", "<https://x>", "<xmpp:x>", "<foo:x>", "http://x", "[x](mailto:a@b.c)"],
 )
 def test_the_renderers_see_what_is_live(text: str) -> None:
     assert live(text)
@@ -235,11 +239,12 @@ def harmless_at_each_step(text: str, sizes: list[int]) -> None:
     ("text", "left"),
     [
         ("a < b, a <= b, x<5, x<=5, x<=y, <-, 1<2, i << 3, a <- b, ->", None),
-        ("vector<int> and if x<y: List<String>", "vector< int> and if x< y: List< String>"),
-        (
-            "```cpp\nstd::vector<int> v(f[0]);\nif (a < b && c > d) return &x;\n```",
-            "```cpp\nstd::vector< int> v(f[0]);\nif (a < b && c > d) return &x;\n```",
-        ),
+        ("vector<int> and if x<y: List<String>, map<std::string, int>, dict<key: value>, <!-- note -->", None),
+        ("borg serve --restrict-to-path /home/backup/repos/<client fqdn> <archive-name>.checkpoint", None),
+        ("From: Carl Worth <cworth@cworth.org>", None),
+        ("Use <br> for a break, <img alt=x> for a picture and <script> for neither.", None),
+        ("<xmpp:a@evil.example> <foo+bar:x>", "< xmpp:a@evil.example> < foo+bar:x>"),
+        ("```cpp\nstd::vector<int> v(f[0]);\nif (a < b && c > d) return &x;\n```", None),
         ("```python\nd: dict[str, int] = {}\nx = a[1] // b[2]  # floor\n// console\n```", None),
         ("`a[i]` and `n & m` and `x => y` and R&D, AT&T; fish & chips", None),
         ("AT&amp;T is 5 &lt; 6&nbsp;m, &copy; 2020", "AT&T is 5 < 6\xa0m, © 2020"),
@@ -260,9 +265,7 @@ def test_a_block_of_code_is_still_one() -> None:
     code = 'std::map<std::string, int> m;\nif (m["a"] < 5 && x) { return &x; }\n'
     page = RENDERERS[0].render(strip_links(f"So [1]:\n\n```cpp\n{code}```\n\nDone [2]."))
     (shown,) = re.findall(r'<pre><code class="language-cpp">(.*?)</code></pre>', page, re.DOTALL)
-    assert shown.replace("&lt;", "<").replace("&amp;", "&").replace("&gt;", ">").replace("&quot;", '"') == code.replace(
-        "<std", "< std"
-    )
+    assert shown.replace("&lt;", "<").replace("&amp;", "&").replace("&gt;", ">").replace("&quot;", '"') == code
 
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "steal")

@@ -151,8 +151,9 @@ def _largest_words(page: Sequence[Paragraph], body: float) -> str:
     size = max((paragraph.size for paragraph in short), default=0.0)
     if size <= 1.12 * body:
         return ""
-    alike = (abs(paragraph.size - size) < 0.5 for paragraph in short)
-    runs = groupby(zip(alike, short, strict=True), key=itemgetter(0))
+    # On the whole page: two headings with prose between them are not one title.
+    alike = (paragraph in short and abs(paragraph.size - size) < 0.5 for paragraph in page)
+    runs = groupby(zip(alike, page, strict=True), key=itemgetter(0))
     title = squeeze(" ".join(paragraph.text for _, paragraph in next(run for is_large, run in runs if is_large)))
     return title if any(map(str.isalpha, title)) and len(title) <= _LONGEST_TITLE else ""
 

@@ -19,7 +19,7 @@ from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import Sections, one_document
 from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
-from anabranch.readers.table_blocks import table_parts
+from anabranch.readers.table_blocks import nameless_parts, table_parts
 from anabranch.text.normalization import squeeze
 
 _SETTINGS = {
@@ -113,7 +113,8 @@ class _Tree:
             [squeeze(_lines_of(entry)) for entry in row.children if isinstance(entry, nodes.Element)]
             for row in table.findall(nodes.row)
         ]
-        yield from (self._sections.text(part) for part in table_parts(rows))
+        parts = table_parts if any(True for _ in table.findall(nodes.thead)) else nameless_parts
+        yield from (self._sections.text(part) for part in parts(rows))
 
     def _unknown(self, message: nodes.Element) -> Iterator[Block]:
         """Yield what a directive would show that docutils does not know, or a part that it could not parse."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -47,6 +48,7 @@ class Scans:
         lack: What there is no OCR for want of, if there were scans.
         doubtful: How many words were left out as guesses.
         languages: In which OCR read, or the engine that does not ask.
+        seconds: That OCR took.
     """
 
     pages: tuple[PageLines, ...]
@@ -56,6 +58,7 @@ class Scans:
     lack: OcrUnavailable | None = None
     doubtful: int = 0
     languages: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) -> Scans:
@@ -70,6 +73,7 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
         program = program if isinstance(other, OcrUnavailable) else other
     if isinstance(program, OcrUnavailable):
         return Scans(tuple(pages), lack=program)
+    began = time.monotonic()
     found = dict(_recognised(pdf, waiting, program))
     texts = {number: said for number, said in found.items() if isinstance(said, Recognised)}
     better = {page.number: _better_page(page, texts[page.number]) for page in waiting if page.number in texts}
@@ -81,6 +85,7 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
         {number: said for number, said in found.items() if isinstance(said, str)},
         doubtful=sum(said.doubtful for said in texts.values()),
         languages=program.languages,
+        seconds=time.monotonic() - began,
     )
 
 
@@ -90,7 +95,8 @@ def scan_notes(scans: Scans) -> Iterator[str]:
     bare = [page.number for page in scans.pages if page.number in unread and not page.lines and not page.margin]
     stamped = [number for number in unread if number not in bare]
     if scans.read:
-        yield f"{pages_named(scans.read)} {_were(scans.read)} read by OCR ({', '.join(scans.languages)})"
+        languages = ", ".join(scans.languages)
+        yield f"{pages_named(scans.read)} {_were(scans.read)} read by OCR ({languages}) in {scans.seconds:.1f} s"
     if scans.doubtful:
         yield f"words that OCR could only guess were left out ({scans.doubtful})"
     if scans.wordless:

@@ -86,6 +86,11 @@ def test_title_from_the_file_then_the_largest_words_then_the_name(tmp_path: Path
     pdf = pymupdf.open()
     pdf.new_page().insert_textbox((72, 72, 520, 400), PROSE)
     assert read(save(pdf, tmp_path / "c.pdf")).title == "c"
+    page = (pdf := pymupdf.open()).new_page()
+    for at, words in ((200, "1 Rivers"), (420, "2 Towns")):
+        page.insert_text((72, at), words, fontsize=16)
+        page.insert_textbox((72, at + 20, 520, at + 200), PROSE)
+    assert read(save(pdf, tmp_path / "d.pdf")).title == "1 Rivers"
 
 
 def test_columns_are_read_one_after_the_other(tmp_path: Path) -> None:

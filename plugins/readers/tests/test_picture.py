@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,36 @@ def test_a_picture_goes_through_ocr_in_colour(tmp_path: Path, kind: str) -> None
     (document,) = documents(tmp_path, f"scan.{kind}", as_file(kind))
     assert [block.text for block in document.blocks] == ["words in mode RGB"]
     assert document.metadata == {"format": kind}
-    assert document.notes == ("page 1 was read by OCR (eng)",)
+    assert re.fullmatch(r"page 1 was read by OCR \(eng\) in \d+\.\d s", *document.notes)
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(("size", "left_out"), [((99, 800), True), ((800, 16), True), ((100, 100), False)])
+def test_an_icon_is_left_out(tmp_path: Path, size: tuple[int, int], left_out: bool) -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", size).save(buffer, "png")
+    if left_out:
+        with pytest.raises(ReadingError, match="less than 100 pixels") as caught:
+            documents(tmp_path, "plus.png", buffer.getvalue())
+        assert caught.value.reason == "unsupported"
+    else:
+        assert texts(tmp_path, "plus.png", buffer.getvalue()) == ["words in mode RGB"]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("said", "left_out"), [("Max age", True), ("文字", True), ("Max age 30", False), ("文字识别", False)]
+)
+def test_a_picture_of_a_word_or_two_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, left_out: bool
+) -> None:
+    shown = Recognised((Line(said, 50, 50, 300, 66, 12),), (), 500, 300)
+    monkeypatch.setattr(Engine, "read", lambda *_: shown)
+    if left_out:
+        with pytest.raises(ReadingError, match="fewer than 3 words"):
+            documents(tmp_path, "scan.png", picture())
+    else:
+        assert texts(tmp_path, "scan.png", picture()) == [said]
 
 
 @pytest.mark.usefixtures("engine")

@@ -51,3 +51,13 @@ def test_what_cannot_be_parsed_is_text_all_the_same(tmp_path: Path) -> None:
 
 def test_binary_data_is_broken(tmp_path: Path) -> None:
     assert reason(tmp_path, "a.rst", b"\x89PNG\r\n\x1a\n" + bytes(50)) == "broken"
+
+
+def test_a_table_without_a_header_is_given_none_and_a_source_that_sphinx_copied_is_read(tmp_path: Path) -> None:
+    source = "Why?\n====\n\n== ===\n-n do\n-s not\n== ===\n"
+    (document,) = documents(tmp_path, "faq.rst.txt", source)
+    assert [(block.text, block.heading) for block in document.blocks] == [
+        ("Why?", ("Why?",)),
+        ("-n: do\n-s: not", ("Why?",)),
+    ]
+    assert document.metadata["format"] == "rst"

@@ -464,6 +464,7 @@ def test_an_answer_is_text_and_never_a_page_of_its_own(reader: Reader, stub: Ope
     answer = reader.page.locator(".answer").first
     assert answer.locator("img, a, script").count() == 0
     assert BUILT in answer.inner_text()
+    assert "<img src=x onerror=alert(1)>" in answer.inner_text()
     assert answer.locator("td strong").inner_text() == "x"
     assert answer.locator("td code").inner_text() == "y"
 

@@ -132,7 +132,9 @@ def _stands_out(paragraph: Paragraph, body: float) -> bool:
     number = bool(_NUMBERED.match(text) or _ROMAN.match(text))
     if paragraph.italic:
         return number or (text[0].isupper() and len(_WORD.findall(text)) > 1)
-    return (number and (text.isupper() or paragraph.size >= _SLIGHTLY_LARGER * body)) or text.isupper()
+    # More figures than letters: a row of numbers that a program printed.
+    is_said = text.isupper() and len(_LETTER.findall(text)) >= sum(map(str.isdigit, text))
+    return (number and (text.isupper() or paragraph.size >= _SLIGHTLY_LARGER * body)) or is_said
 
 
 def _title(paragraph: Paragraph) -> str:

@@ -17,6 +17,7 @@ from anabranch_readers.pdf_layout.whitespace_tables import aligned
 _LOOSE = 1.35  # times the usual line pitch: the next paragraph
 _LOOSE_TABLE = 2.2  # rows of a table stand further apart than lines of prose
 _INDENT = 0.7  # of the type size
+_TITLE = 1.25  # times the type of the row below
 _FULL = 30  # characters of a line that reaches the end of its column
 _SAME_START = 2.0  # points
 _NAMED = 0.75  # share of the columns that a row names which heads them
@@ -116,7 +117,9 @@ def _tabular(region: Sequence[TextRow]) -> list[bool]:
     marked: list[bool] = []
     for at, row in enumerate(region):
         before, after = at > 0 and cells[at - 1], at + 1 < len(cells) and cells[at + 1]
-        over_columns = row.x0 > left + 3 * row.size and len(row.text.split()) <= 8
+        # A title above the names of its authors is larger than what stands in the columns below it.
+        is_title = after and row.size > _TITLE * region[at + 1].size
+        over_columns = row.x0 > left + 3 * row.size and len(row.text.split()) <= 8 and not is_title
         between = (before and _is_close_pair(region, cells, at)) or (at > 1 and _is_close_pair(region, cells, at - 1))
         under = at > 0 and marked[-1] and any(abs(row.x0 - start) < _SAME_START for start in starts)
         marked.append(cells[at] or (after and (before or over_columns)) or under or between)

@@ -121,3 +121,8 @@ def test_an_outline_begins_where_its_title_stands_else_at_the_top_of_its_page() 
 def test_an_outline_entry_on_a_page_without_text_holds_on_the_next() -> None:
     (block,) = with_outline([words("a", 2)], [(1, "Cover", 1), (2, "Inner", 1)])
     assert block.heading == ("Cover", "Inner")
+
+
+def test_a_row_of_figures_in_capitals_heads_nothing() -> None:
+    assert is_heading(words("GLOBAL TEST 5"), 10.0)
+    assert not is_heading(words("GLOBAL 21.451 5 0.00067"), 10.0)

@@ -184,3 +184,12 @@ def test_a_row_that_is_mostly_a_bold_title_runs_on() -> None:
     first = led("Measurements and results. The", 25, 100, bold=True)
     (found,) = paragraphs([[first, row("Thames rose and fell again", 112)]], 1, frozenset())
     assert found.text == "Measurements and results. The Thames rose and fell again"
+
+
+def test_a_title_above_the_names_of_its_authors_is_no_caption_of_a_table() -> None:
+    authors = as_row([line for x, name in ((60, "Ada King"), (200, "Bob Hope")) for line in row(name, 124, x=x).lines])
+    body = row("The text begins at the left of all.", 150, x=20)
+    title = row("Models of rivers", 100, x=100, size=17)
+    assert texts([title, authors, body])[0] == "Models of rivers"
+    caption = row("Models of rivers", 112, x=100)
+    assert texts([caption, authors, body])[0].startswith("Models of rivers\nAda King")
