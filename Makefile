@@ -17,8 +17,7 @@ help:            ## Show this list
 
 ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"; no key, no account
 	@test -e "$(CORPUS)" || echo "Ingesting $(DOCS), about 85 passages a second; later runs read only what has changed."
-	@$(BIN)/anabranch ingest "$(DOCS)" --corpus "$(CORPUS)"
-	@$(BIN)/anabranch ask "$$Q" --corpus "$(CORPUS)"
+	@$(BIN)/anabranch ask "$$Q" --docs "$(DOCS)" --corpus "$(CORPUS)"
 
 # Where the environment forbids bytecode, each process would compile all of the tests: a third of what starting costs.
 test test-fast: export PYTHONDONTWRITEBYTECODE =

@@ -11,11 +11,13 @@ from typing import Annotated
 
 import typer
 
+from anabranch.cli.document_folder import corpus_of, take_in
 from anabranch.cli.failures import interruptible
 from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
     BaseUrlOption,
     CorpusOption,
+    DocsOption,
     EffortOption,
     FilterOption,
     JsonOption,
@@ -31,6 +33,7 @@ def ask(
         str | None, typer.Argument(metavar="QUESTION", help="The question; '-' reads it from standard input.")
     ] = None,
     *,
+    docs: DocsOption = None,
     corpus: CorpusOption = None,
     as_json: JsonOption = False,
     explain: Annotated[
@@ -82,6 +85,8 @@ def ask(
 
     [bold]Examples:[/]
 
+    anabranch ask "How many people took part in the study?" --docs ~/papers
+
     anabranch ask "Who was driving the car?"
 
     anabranch ask "And who owned it?" --thread gatsby
@@ -99,6 +104,7 @@ def ask(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
+    corpus = corpus_of(docs, corpus)
     # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json, rows=rows)
@@ -110,6 +116,8 @@ def ask(
         context = asking_context(
             sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage
         )
+        if docs is not None:
+            take_in(docs, context.corpus)
         with hint_after_interrupt(lambda: "Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
@@ -125,6 +133,9 @@ def ask(
             sets, coverage = ["synthesis=rows", *(sets or [])], _rows_coverage(sets, coverage)
     context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
+    # When everything that was typed has been checked: a folder may take minutes.
+    if docs is not None:
+        take_in(docs, context.corpus)
     from anabranch.cli.ask_turn import Request, answer, next_command
 
     request = Request(

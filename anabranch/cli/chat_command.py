@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from anabranch.cli.document_folder import corpus_of, take_in
 from anabranch.cli.shared_options import (
     BaseUrlOption,
     CorpusOption,
+    DocsOption,
     EffortOption,
     FilterOption,
     ModelOption,
@@ -18,6 +20,7 @@ from anabranch.cli.shared_options import (
 
 def chat(
     *,
+    docs: DocsOption = None,
     corpus: CorpusOption = None,
     thread: Annotated[
         str | None, typer.Option(metavar="ID", help="Continue the conversation ID; without it, start a new one.")
@@ -43,8 +46,11 @@ def chat(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
-    context = asking_context(sets, corpus=corpus, model=model, base_url=base_url, effort=effort)
+    given = corpus_of(docs, corpus)
+    context = asking_context(sets, corpus=given, model=model, base_url=base_url, effort=effort)
     narrowed = filters_of(filters)
+    if docs is not None:
+        take_in(docs, context.corpus)
     from anabranch.cli.chat_session import ChatSession
 
     # Only if it is not the default: it becomes part of the commands that a person copies.
