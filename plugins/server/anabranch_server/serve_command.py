@@ -31,6 +31,13 @@ def serve(
             metavar="PLACE", help="Where conversations are kept: a folder, or postgresql://... [dim](DIR.server)[/]."
         ),
     ] = None,
+    thread_days: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="Remove conversations N days after their last use [dim](ANABRANCH_THREAD_DAYS, else never)[/].",
+        ),
+    ] = None,
     concurrent: Annotated[int, typer.Option(min=1, max=1000, help="Questions that are answered at once.")] = 16,
     log_format: Annotated[
         str | None,
@@ -61,12 +68,14 @@ def serve(
         from anabranch_server.log_lines import set_log_format
         from anabranch_server.prometheus_metrics import gather_metrics
         from anabranch_server.requester import is_own_name
+        from anabranch_server.thread_expiry import told
         from anabranch_server.uvicorn_server import GracefulServer
         from anabranch_server.warm_start import warm_start
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
-    given = {"corpus": corpus, "model": model, "base_url": base_url}
-    set_variables({name: value for name, value in given.items() if value is not None})
+    given = {"corpus": corpus, "model": model, "base_url": base_url, "thread_days": thread_days}
+    set_variables({name: str(value) for name, value in given.items() if value is not None})
+    kept = operator().thread_days
     # The settings are checked as the operator; later requests run as their callers.
     with as_operator():
         context = context_of([])
@@ -85,10 +94,11 @@ def serve(
     listener = _listen(host, port)
     address = f"http://{host}:{listener.getsockname()[1]}"
     if form == "json":
-        logging.getLogger("anabranch.server").info("Serving %s at %s", context.corpus, address)
+        logging.getLogger("anabranch.server").info("Serving %s at %s. %s", context.corpus, address, told(kept))
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
-    app = create_app(place, concurrent=concurrent)
+        say(notes(), told(kept), style="dim")
+    app = create_app(place, concurrent=concurrent, thread_days=kept)
     GracefulServer(app, on_start=partial(warm_start, context)).run(sockets=[listener])
 
 
