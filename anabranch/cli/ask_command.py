@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from anabranch.cli.document_folder import corpus_of, take_in
+from anabranch.cli.document_folder import choose_corpus, take_in
 from anabranch.cli.failures import interruptible
 from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
@@ -104,7 +104,7 @@ def ask(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
-    corpus = corpus_of(docs, corpus)
+    corpus = choose_corpus(docs, corpus)
     # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json, rows=rows)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from anabranch.cli.document_folder import corpus_of, take_in
+from anabranch.cli.document_folder import choose_corpus, take_in
 from anabranch.cli.shared_options import (
     BaseUrlOption,
     CorpusOption,
@@ -46,7 +46,7 @@ def chat(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
-    given = corpus_of(docs, corpus)
+    given = choose_corpus(docs, corpus)
     context = asking_context(sets, corpus=given, model=model, base_url=base_url, effort=effort)
     narrowed = filters_of(filters)
     if docs is not None:

@@ -57,12 +57,12 @@ def take_in(docs: Path, corpus: str) -> None:
     say(notes(), f"{docs}: {counts_of(report.rows)}. Corpus: {shown_address(corpus)}", style="dim")
 
 
-def corpus_of(docs: Path | None, corpus: str | None) -> str | None:
+def choose_corpus(docs: Path | None, corpus: str | None) -> str | None:
     """Return the corpus that --docs and --corpus name together; None where neither is given."""
-    return corpus if docs is None or corpus is not None else str(corpus_beside(docs.expanduser()))
+    return corpus if docs is None or corpus is not None else str(default_corpus(docs.expanduser()))
 
 
-def corpus_beside(docs: Path) -> Path:
+def default_corpus(docs: Path) -> Path:
     """Return where the corpus of a folder is kept: `papers.corpus` beside `papers`, else in the user's data folder.
 
     The latter is for folders such as /usr/share/doc, beside which the user may not write.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.cli.document_folder import MAX_FAILED, corpus_beside
+from anabranch.cli.document_folder import MAX_FAILED, default_corpus
 from anabranch.ingestion.ingest_report import IngestReport
 from tests.cli.conftest import RIVERS, Run
 
@@ -106,15 +106,15 @@ def test_ctrl_c_while_a_folder_is_taken_in_asks_nothing(
 def test_where_nothing_may_be_written_beside_it_the_corpus_is_in_the_users_data_folder(
     papers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, folder: str
 ) -> None:
-    assert corpus_beside(papers) == tmp_path / "papers.corpus"
+    assert default_corpus(papers) == tmp_path / "papers.corpus"
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root, who may write anywhere
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    found = corpus_beside(papers)
+    found = default_corpus(papers)
     assert found.parent == tmp_path / "home" / folder / "anabranch"
     assert found.name.startswith("papers-")
     (tmp_path / "other" / "papers").mkdir(parents=True)
-    assert corpus_beside(tmp_path / "other" / "papers").name != found.name
+    assert default_corpus(tmp_path / "other" / "papers").name != found.name
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert corpus_beside(Path("/")).parent == tmp_path / "data" / "anabranch"
+    assert default_corpus(Path("/")).parent == tmp_path / "data" / "anabranch"

@@ -68,14 +68,14 @@ def serve(
         from anabranch_server.log_lines import set_log_format
         from anabranch_server.prometheus_metrics import gather_metrics
         from anabranch_server.requester import is_own_name
-        from anabranch_server.thread_expiry import told
+        from anabranch_server.thread_expiry import retention_message
         from anabranch_server.uvicorn_server import GracefulServer
         from anabranch_server.warm_start import warm_start
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url, "thread_days": thread_days}
     set_variables({name: str(value) for name, value in given.items() if value is not None})
-    kept = operator().thread_days
+    days = operator().thread_days
     # The settings are checked as the operator; later requests run as their callers.
     with as_operator():
         context = context_of([])
@@ -94,11 +94,13 @@ def serve(
     listener = _listen(host, port)
     address = f"http://{host}:{listener.getsockname()[1]}"
     if form == "json":
-        logging.getLogger("anabranch.server").info("Serving %s at %s. %s", context.corpus, address, told(kept))
+        logging.getLogger("anabranch.server").info(
+            "Serving %s at %s. %s", context.corpus, address, retention_message(days)
+        )
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
-        say(notes(), told(kept), style="dim")
-    app = create_app(place, concurrent=concurrent, thread_days=kept)
+        say(notes(), retention_message(days), style="dim")
+    app = create_app(place, concurrent=concurrent, thread_days=days)
     GracefulServer(app, on_start=partial(warm_start, context)).run(sockets=[listener])
 
 

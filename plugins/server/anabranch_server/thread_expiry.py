@@ -17,7 +17,7 @@ AT_ONCE = 200
 DAY = 86_400.0
 
 
-def told(days: float | None) -> str:
+def retention_message(days: float | None) -> str:
     """Return the line that a server says about it when it starts."""
     if days is None:
         return "Conversations are kept until they are deleted (--thread-days N: for N days after their last use)."

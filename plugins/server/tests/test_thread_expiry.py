@@ -11,7 +11,7 @@ from sqlalchemy import update
 from anabranch_server import run_worker, thread_expiry
 from anabranch_server.database import now, open_database, threads
 from anabranch_server.run_queue import RunQueue
-from anabranch_server.thread_expiry import DAY, remove_idle, told
+from anabranch_server.thread_expiry import DAY, remove_idle, retention_message
 from anabranch_server.thread_records import Threads
 from plugins.server.tests.gate import ASKED, Served, gated
 from plugins.server.tests.serve_process import serving
@@ -100,9 +100,9 @@ async def test_the_worker_does_so_by_the_days_that_are_set(
 
 
 def test_what_the_server_says_when_it_starts() -> None:
-    assert told(30.0) == "Conversations are kept for 30 days after their last use."
-    assert "1 day after" in told(1.0)
-    assert "until they are deleted" in told(None)
+    assert retention_message(30.0) == "Conversations are kept for 30 days after their last use."
+    assert "1 day after" in retention_message(1.0)
+    assert "until they are deleted" in retention_message(None)
 
 
 @pytest.mark.loopback
@@ -114,4 +114,4 @@ def test_the_option_goes_before_the_variable(
     options: list[str], variables: dict[str, str], days: int, tmp_path: Path
 ) -> None:
     with serving(tmp_path, *options, **variables) as server:
-        assert told(float(days)) in " ".join(server.log.read_text().split())
+        assert retention_message(float(days)) in " ".join(server.log.read_text().split())
