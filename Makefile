@@ -10,7 +10,7 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast exhaustive faults fuzz check format docs site page dev bench installation model clean constraints
+.PHONY: help ask test test-fast exhaustive faults fuzz check format docs site page dev bench installation image model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -68,6 +68,9 @@ page: $(VENV)/.dev  ## Build the server's page from its sources; needs Node
 
 installation: $(VENV)/.dev  ## Build the packages and try them in empty environments with each Python that is there
 	PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.installation $(PYTHONS)
+
+image:           ## Build the server's image; needs Docker
+	docker build --tag anabranch .
 
 bench: $(VENV)/.dev  ## Measure what answers cost; prints tables
 	$(BIN)/python -m benchmarks.answering
