@@ -15,6 +15,7 @@ from anabranch.cli.document_folder import choose_corpus, take_in
 from anabranch.cli.failures import interruptible
 from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
+    AllDocumentsOption,
     BaseUrlOption,
     CorpusOption,
     DocsOption,
@@ -61,6 +62,7 @@ def ask(
     base_url: BaseUrlOption = None,
     effort: EffortOption = None,
     filters: FilterOption = None,
+    all_documents: AllDocumentsOption = False,
     coverage: Annotated[
         str | None,
         typer.Option(metavar="passages|document|corpus", help="How much is read; the same as --set coverage=."),
@@ -104,6 +106,8 @@ def ask(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
+    if all_documents:
+        sets = ["infer_filter=false", *(sets or [])]
     corpus = choose_corpus(docs, corpus)
     # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:

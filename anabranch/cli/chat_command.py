@@ -8,6 +8,7 @@ import typer
 
 from anabranch.cli.document_folder import choose_corpus, take_in
 from anabranch.cli.shared_options import (
+    AllDocumentsOption,
     BaseUrlOption,
     CorpusOption,
     DocsOption,
@@ -30,6 +31,7 @@ def chat(
     base_url: BaseUrlOption = None,
     effort: EffortOption = None,
     filters: FilterOption = None,
+    all_documents: AllDocumentsOption = False,
 ) -> None:
     """Talk with your documents: follow-up questions, and the sources when you ask for them.
 
@@ -46,6 +48,8 @@ def chat(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
+    if all_documents:
+        sets = ["infer_filter=false", *(sets or [])]
     given = choose_corpus(docs, corpus)
     context = asking_context(sets, corpus=given, model=model, base_url=base_url, effort=effort)
     narrowed = filters_of(filters)

@@ -101,6 +101,8 @@ def _decisions(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
     windows = state.get("windows") or []
     evidence, route = state.get("evidence") or {}, state.get("route") or {}
     rounds = f"round {state.get('round', 1)}"
+    if narrowed := state.get("inferred_filter"):
+        table.add_row("filter", "inferred", _plain(narrowed))
     if evidence.get("verdict"):
         why = "; ".join([*evidence["reasons"], *([f"missing: {evidence['missing']}"] if evidence["missing"] else [])])
         table.add_row("evidence", f"{evidence['verdict']} ({rounds})", _plain(why))

@@ -56,6 +56,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Path:
     folder = tmp_path_factory.mktemp("answers")
     documents = write_documents(folder / "documents")
     (documents / "lantern.md").write_text(f"# The lantern\n\n{STEPS}\n")
+    (documents / "duty.md").write_text("---\nkind: memo\n---\n# Duty\n\nThe duty at the weir is told to Ida Marrow.\n")
     ingest([documents], folder / "corpus")
     return folder
 
@@ -213,3 +214,23 @@ def test_what_was_found_is_shown_while_the_model_is_awaited(reader: Reader) -> N
     assert meanwhile.count() == 0
     assert reader.turn(0).locator(".answer").inner_text().startswith(PASSAGES)
     reader.problems.clear()  # a browser reports a connection that breaks by itself
+
+
+def test_a_filter_from_the_question_is_shown_and_a_click_takes_it_away(reader: Reader, stub: OpenAIStub) -> None:
+    reader.set("model", "openai:stub")
+    usual = stub.script
+    stub.script = model(rewrite="weir\nONLY: kind = memo")
+    try:
+        reader.page.evaluate(
+            """() => localStorage.setItem("anabranch.settings",
+            JSON.stringify({...JSON.parse(localStorage.getItem("anabranch.settings")), infer_filter: true}))"""
+        )
+        reader.page.reload()
+        reader.ask("What is told at the weir, in a memo?")
+        turn = reader.turn(0)
+        assert turn.get_by_text("Searched only: kind = memo").is_visible()
+        turn.get_by_role("button", name="Search all documents").click()
+        turn.get_by_text("Version 2 of 2").wait_for()
+        assert turn.get_by_text("Searched only").count() == 0
+    finally:
+        stub.script = usual

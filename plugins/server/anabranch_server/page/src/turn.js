@@ -11,7 +11,7 @@ import { Passages, River, STEPS } from "./river.js";
 const NOTHING = {};
 const NONE = [];
 
-export function Turn({ turn, thread, busy, last, open, shown, chooses, ask, resume, stop, fork, choose }) {
+export function Turn({ turn, thread, busy, last, open, shown, chooses, narrows, ask, resume, stop, fork, choose }) {
   const [editing, setEditing] = useState(false);
   const [river, setRiver] = useState(false);
   const edit = useRef();
@@ -53,6 +53,8 @@ export function Turn({ turn, thread, busy, last, open, shown, chooses, ask, resu
     ${!turn.live && status && status !== "answered" && values.passages?.length > 0 && html`<details class="nearest"><summary>The nearest passages, to be opened</summary>
       <${Passages} values=${values} open=${open} ranks=${false} most=${5} /></details>`}
     ${!turn.live && kind !== "passages" && html`<${Claims} citations=${citations} verification=${verification} unconfirmed=${unconfirmed} open=${open} />`}
+    ${!turn.live && values.inferred_filter && html`<p class="note">Searched only: <bdi>${values.inferred_filter}</bdi>
+      ${narrows && html`${" "}<button type="button" class="plain" disabled=${busy} onClick=${() => ask(question, turn.base, { infer_filter: false })}>Search all documents</button>`}</p>`}
     ${!turn.live && degraded.length > 0 && html`<ul class="degraded">${degraded.map((each) => html`<li><strong>${each.step}</strong> could not do its best: ${each.reason}</li>`)}</ul>`}
     ${!turn.live && html`<div class="actions">
       ${turn.values && html`<button type="button" class="plain" aria-expanded=${river ? "true" : "false"} onClick=${() => setRiver(!river)}>How it was found</button>`}
