@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 from functools import partial
 from typing import Annotated
 
@@ -128,8 +129,10 @@ def _listen(host: str, port: int) -> socket.socket:
     # Only IPv6 addresses have a colon.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
-    # Without it the port stays unusable for a minute after a server has stopped (TIME_WAIT).
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Without it the port stays unusable for a minute after a server has stopped (TIME_WAIT). On Windows two servers
+    # could have the same port with it.
+    if sys.platform != "win32":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
         # Early connections wait until everything is loaded, and are not refused.
