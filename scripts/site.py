@@ -94,7 +94,8 @@ def add_markdown(site: Path) -> None:
     """Add each page as Markdown to the built site, and the list of them."""
     written = pages()
     # A Markdown file that is linked, such as a plugin's, is no page of the navigation, but becomes one of the site.
-    for page in {*written, *(file for page in written for file in linked(page) if file.suffix == ".md")}:
+    texts = {file for page in written for file in linked(page) if file.suffix == ".md"}
+    for page in {*written, *texts}:
         (site / page).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / page, site / page)
     project = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]

@@ -104,7 +104,7 @@ FIGURE = re.compile(r"\d[\d.,]*(?: of \d+)?")
 
 def test_the_figures_of_the_comparison_stand_in_the_tables_that_they_are_linked_to() -> None:
     found = list(ROW.finditer((DOCS / "why.md").read_text(encoding="utf-8")))
-    assert len(found) >= 8
+    assert len(found) >= 6
     for row in found:
         _, what, ours, theirs, *_ = [cell.strip() for cell in row[0].split("|")]
         table = (REPOSITORY / row[1]).read_text(encoding="utf-8")
