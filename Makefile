@@ -10,15 +10,14 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast exhaustive faults fuzz check format docs site page dev bench installation model clean constraints
+.PHONY: help ask test test-fast exhaustive faults fuzz check format docs site page dev bench installation image model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"; no key, no account
 	@test -e "$(CORPUS)" || echo "Ingesting $(DOCS), about 85 passages a second; later runs read only what has changed."
-	@$(BIN)/anabranch ingest "$(DOCS)" --corpus "$(CORPUS)"
-	@$(BIN)/anabranch ask "$$Q" --corpus "$(CORPUS)"
+	@$(BIN)/anabranch ask "$$Q" --docs "$(DOCS)" --corpus "$(CORPUS)"
 
 # Where the environment forbids bytecode, each process would compile all of the tests: a third of what starting costs.
 test test-fast: export PYTHONDONTWRITEBYTECODE =
@@ -69,6 +68,9 @@ page: $(VENV)/.dev  ## Build the server's page from its sources; needs Node
 
 installation: $(VENV)/.dev  ## Build the packages and try them in empty environments with each Python that is there
 	PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.installation $(PYTHONS)
+
+image:           ## Build the server's image; needs Docker
+	docker build --tag anabranch .
 
 bench: $(VENV)/.dev  ## Measure what answers cost; prints tables
 	$(BIN)/python -m benchmarks.answering

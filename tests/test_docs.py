@@ -96,3 +96,20 @@ def test_every_code_block_is_closed_and_has_a_language(page: Path) -> None:
     assert all(fences[0::2])
     assert not any(fences[1::2])
     assert len(fences) % 2 == 0
+
+
+ROW = re.compile(r"^\| .+ \[[^\]]+\]\(\.\./((?:evals|benchmarks)/\w[\w-]*\.md)\) \|$", re.MULTILINE)
+FIGURE = re.compile(r"\d[\d.,]*(?: of \d+)?")
+
+
+def test_the_figures_of_the_comparison_stand_in_the_tables_that_they_are_linked_to() -> None:
+    found = list(ROW.finditer((DOCS / "why.md").read_text(encoding="utf-8")))
+    assert len(found) >= 6
+    for row in found:
+        _, what, ours, theirs, *_ = [cell.strip() for cell in row[0].split("|")]
+        table = (REPOSITORY / row[1]).read_text(encoding="utf-8")
+        figures = FIGURE.findall(f"{ours} {theirs}")
+        assert figures
+        assert [each for each in figures if not re.search(rf"(?<![\d.]){re.escape(each)}(?![\d.]?\d)", table)] == [], (
+            what
+        )

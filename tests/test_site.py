@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scripts.site import copy, linked, pages
+from scripts.site import add_markdown, copy, linked, page_list, pages
 from tests.shared_fixtures import REPOSITORY
 
 ANCHOR = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)#([\w-]+)\)")
@@ -57,3 +57,17 @@ def test_pages_keep_their_places_and_what_they_link_to_comes_along(tmp_path: Pat
     there = {str(file.relative_to(tmp_path / "pages")) for file in (tmp_path / "pages").rglob("*") if file.is_file()}
     assert {"README.md", "docs/pictures/page.png", "LICENSE", "evals/claims/claims.jsonl"} <= there
     assert "```python no-run" not in (tmp_path / "pages" / "docs" / "server.md").read_text(encoding="utf-8")
+
+
+def test_each_page_is_there_as_markdown_and_the_list_names_it(tmp_path: Path) -> None:
+    add_markdown(tmp_path)
+    listed = (tmp_path / "llms.txt").read_text(encoding="utf-8")
+    assert listed.startswith("# Anabranch\n\n> A LangGraph agent")
+    assert sorted(re.findall(r"^- \[[^\]]+\]\((.+)\)$", listed, re.MULTILINE)) == sorted(map(str, pages()))
+    assert all((tmp_path / page).read_bytes() == (REPOSITORY / page).read_bytes() for page in pages())
+
+
+def test_a_page_without_a_title_in_the_navigation_has_that_of_its_heading() -> None:
+    project = {"site_name": "A", "site_description": "B.", "nav": [{"In": "README.md"}, {"C": ["evals/README.md"]}]}
+    heading = (REPOSITORY / "evals" / "README.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    assert page_list(project) == f"# A\n\n> B.\n\n- [In](README.md)\n\n## C\n\n- [{heading}](evals/README.md)\n"

@@ -11,12 +11,14 @@ from typing import Annotated
 
 import typer
 
+from anabranch.cli.document_folder import choose_corpus, take_in
 from anabranch.cli.failures import interruptible
 from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
     AllDocumentsOption,
     BaseUrlOption,
     CorpusOption,
+    DocsOption,
     EffortOption,
     FilterOption,
     JsonOption,
@@ -32,6 +34,7 @@ def ask(
         str | None, typer.Argument(metavar="QUESTION", help="The question; '-' reads it from standard input.")
     ] = None,
     *,
+    docs: DocsOption = None,
     corpus: CorpusOption = None,
     as_json: JsonOption = False,
     explain: Annotated[
@@ -84,6 +87,8 @@ def ask(
 
     [bold]Examples:[/]
 
+    anabranch ask "How many people took part in the study?" --docs ~/papers
+
     anabranch ask "Who was driving the car?"
 
     anabranch ask "And who owned it?" --thread gatsby
@@ -103,6 +108,7 @@ def ask(
 
     if all_documents:
         sets = ["infer_filter=false", *(sets or [])]
+    corpus = choose_corpus(docs, corpus)
     # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json, rows=rows)
@@ -114,6 +120,8 @@ def ask(
         context = asking_context(
             sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage
         )
+        if docs is not None:
+            take_in(docs, context.corpus)
         with hint_after_interrupt(lambda: "Run the same command to answer the remaining questions."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
@@ -129,6 +137,9 @@ def ask(
             sets, coverage = ["synthesis=rows", *(sets or [])], _rows_coverage(sets, coverage)
     context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
+    # When everything that was typed has been checked: a folder may take minutes.
+    if docs is not None:
+        take_in(docs, context.corpus)
     from anabranch.cli.ask_turn import Request, answer, next_command
 
     request = Request(

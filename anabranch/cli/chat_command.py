@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from anabranch.cli.document_folder import choose_corpus, take_in
 from anabranch.cli.shared_options import (
     AllDocumentsOption,
     BaseUrlOption,
     CorpusOption,
+    DocsOption,
     EffortOption,
     FilterOption,
     ModelOption,
@@ -19,6 +21,7 @@ from anabranch.cli.shared_options import (
 
 def chat(
     *,
+    docs: DocsOption = None,
     corpus: CorpusOption = None,
     thread: Annotated[
         str | None, typer.Option(metavar="ID", help="Continue the conversation ID; without it, start a new one.")
@@ -47,8 +50,11 @@ def chat(
 
     if all_documents:
         sets = ["infer_filter=false", *(sets or [])]
-    context = asking_context(sets, corpus=corpus, model=model, base_url=base_url, effort=effort)
+    given = choose_corpus(docs, corpus)
+    context = asking_context(sets, corpus=given, model=model, base_url=base_url, effort=effort)
     narrowed = filters_of(filters)
+    if docs is not None:
+        take_in(docs, context.corpus)
     from anabranch.cli.chat_session import ChatSession
 
     # Only if it is not the default: it becomes part of the commands that a person copies.

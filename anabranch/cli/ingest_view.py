@@ -69,9 +69,7 @@ def run_ingest(
     for warning in report.warnings:
         say(notes(), warning, style="yellow")
     if report.interrupted:
-        left = f"{counted(report.left, 'file')} left. Run the same command to continue; nothing is embedded twice."
-        say(notes(), f"Interrupted. The corpus is intact and holds {counted(documents, 'document')}; {left}")
-        return INTERRUPTED
+        return report_interrupt(report, f" and holds {counted(documents, 'document')}")
     # By what the corpus holds: if only this run failed, it answers as before.
     if documents == 0:
         problem = "No file could be ingested." if report.rows else "No file was found."
@@ -82,6 +80,13 @@ def run_ingest(
 
         return run_summaries(corpus, summarised_by, notes() if as_json else results())
     return 0
+
+
+def report_interrupt(report: IngestReport, holds: str = "") -> int:
+    """Say after Ctrl-C how to go on, and return the exit code; `holds` is what the corpus holds, if it was counted."""
+    left = f"{counted(report.left, 'file')} left. Run the same command to continue; nothing is embedded twice."
+    say(notes(), f"Interrupted. The corpus is intact{holds}; {left}")
+    return INTERRUPTED
 
 
 async def _holds(corpus: str) -> tuple[int, int]:

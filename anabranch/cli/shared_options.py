@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,15 @@ CorpusOption = Annotated[
         "-c",
         metavar="CORPUS",
         help="Folder or address of the corpus [dim](ANABRANCH_CORPUS, else .anabranch/corpus)[/].",
+    ),
+]
+DocsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--docs",
+        "-d",
+        metavar="FOLDER",
+        help="Take in the documents of a folder first, as far as they changed; its corpus is kept beside it.",
     ),
 ]
 SetOption = Annotated[

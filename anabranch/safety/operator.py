@@ -54,6 +54,7 @@ class Operator(BaseModel):
         unlock: Names of Context fields that users may set, though such fields are locked (`anabranch.safety.reach`).
         ingest_root: Folder that the ingest graph may read, relative to where the process started; None: only uploads.
         data: Where `anabranch serve` keeps conversations: a folder or a PostgreSQL address; None: beside the corpus.
+        thread_days: Days after its last use when `anabranch serve` removes a conversation; None: never.
         auth: File with the users of this server (`anabranch_server.identity`); None without authentication.
         audit: File of the audit log (`anabranch.identity.audit_log`); None for none.
         audit_questions: Whether the audit log holds the words of questions.
@@ -73,6 +74,7 @@ class Operator(BaseModel):
     unlock: tuple[str, ...] = ()
     ingest_root: str | None = None
     data: Annotated[str | None, PLACE] = None
+    thread_days: Annotated[float | None, Field(gt=0)] = None
     auth: Annotated[str | None, PLACE] = None
     audit: Annotated[str | None, PLACE] = None
     audit_questions: bool = False
@@ -107,7 +109,7 @@ def operator() -> Operator:
         raise SettingsError(
             msg,
             hint="ANABRANCH_LOCK and ANABRANCH_UNLOCK are lists written as JSON, such as "
-            '["corpus"]; times are numbers of seconds.',
+            '["corpus"]; times are numbers of seconds, or of days where the name says so.',
         ) from error
 
 

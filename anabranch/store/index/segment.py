@@ -28,6 +28,7 @@ from anabranch.store.index.mmap_file import map_array
 from anabranch.store.index.postings import Postings
 
 # Increased with any change of the files: an index of another format counts as damaged and is rebuilt from the database.
+_ON_WINDOWS = os.name == "nt"
 FORMAT = 4
 HEAD = 1 << 18
 """Bytes of each file that are checked on opening: they include the header that describes the rest."""
@@ -140,9 +141,10 @@ def seal(folder: Path) -> None:
 
 def sync(path: Path) -> None:
     """Force a file or folder to the disk before anything names it."""
-    if os.name == "nt" and path.is_dir():
+    if _ON_WINDOWS and path.is_dir():
         return  # Windows cannot open folders
-    descriptor = os.open(path, os.O_RDONLY)
+    # Windows syncs only what is open for writing.
+    descriptor = os.open(path, os.O_RDWR if _ON_WINDOWS else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

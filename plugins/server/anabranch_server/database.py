@@ -39,7 +39,7 @@ from sqlalchemy.schema import CreateColumn
 
 from anabranch.errors import OperationError, SettingsError
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the tables; older databases get the new columns, newer ones are refused."""
 
 FILE = "server.db"
@@ -65,6 +65,7 @@ threads = Table(
     # Bytes of its metadata and its checkpoints.
     Column("kept", BigInteger, nullable=False, default=0, server_default="0"),
     Index("anabranch_threads_of", "owner", "updated_at"),
+    Index("anabranch_threads_used", "updated_at"),
     # The index holds the bytes, so that summing them reads no rows, which may be long.
     Index("anabranch_threads_kept", "owner", "kept"),
 )

@@ -30,6 +30,7 @@ from anabranch_server.run_request import RunRequest
 from anabranch_server.run_resumption import belongs_to, config_of, last_checkpoint, refuse_hopeless
 from anabranch_server.run_telemetry import RunTelemetry, set_waiting
 from anabranch_server.state_size import refuse_large
+from anabranch_server.thread_expiry import DAY, remove_idle
 from anabranch_server.thread_records import Threads
 from anabranch_server.usage_limits import UsageLimits
 from anabranch_server.write_probe import DATABASE_ERRORS, storage_error
@@ -63,8 +64,9 @@ class RunWorker:
         limits: UsageLimits,
         *,
         concurrent: int = CONCURRENT,
+        thread_days: float | None = None,
     ) -> None:
-        """Take the graphs by name, and the stores of runs and their results."""
+        """Take the graphs by name, the stores of runs and their results, and how long unused threads are kept."""
         self.name = str(uuid4())
         self._graphs = graphs
         self._saver = saver
@@ -73,6 +75,7 @@ class RunWorker:
         self._events = events
         self._limits = limits
         self._concurrent = concurrent
+        self._thread_days = thread_days
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[str] = set()
         self._own: list[asyncio.Task[None]] = []
@@ -165,6 +168,8 @@ class RunWorker:
 
     async def _sweep(self) -> None:
         await self._runs.remove_ended(now() - KEPT)
+        if self._thread_days is not None:
+            await remove_idle(self._threads, self._saver, now() - self._thread_days * DAY)
 
     async def _work(self, record: RunRecord) -> None:
         telemetry = RunTelemetry(record)

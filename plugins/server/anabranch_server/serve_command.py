@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 from functools import partial
 from typing import Annotated
 
@@ -29,6 +30,13 @@ def serve(
         str | None,
         typer.Option(
             metavar="PLACE", help="Where conversations are kept: a folder, or postgresql://... [dim](DIR.server)[/]."
+        ),
+    ] = None,
+    thread_days: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="Remove conversations N days after their last use [dim](ANABRANCH_THREAD_DAYS, else never)[/].",
         ),
     ] = None,
     concurrent: Annotated[int, typer.Option(min=1, max=1000, help="Questions that are answered at once.")] = 16,
@@ -61,12 +69,14 @@ def serve(
         from anabranch_server.log_lines import set_log_format
         from anabranch_server.prometheus_metrics import gather_metrics
         from anabranch_server.requester import is_own_name
+        from anabranch_server.thread_expiry import retention_message
         from anabranch_server.uvicorn_server import GracefulServer
         from anabranch_server.warm_start import warm_start
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
-    given = {"corpus": corpus, "model": model, "base_url": base_url}
-    set_variables({name: value for name, value in given.items() if value is not None})
+    given = {"corpus": corpus, "model": model, "base_url": base_url, "thread_days": thread_days}
+    set_variables({name: str(value) for name, value in given.items() if value is not None})
+    days = operator().thread_days
     # The settings are checked as the operator; later requests run as their callers.
     with as_operator():
         context = context_of([])
@@ -85,10 +95,13 @@ def serve(
     listener = _listen(host, port)
     address = f"http://{host}:{listener.getsockname()[1]}"
     if form == "json":
-        logging.getLogger("anabranch.server").info("Serving %s at %s", context.corpus, address)
+        logging.getLogger("anabranch.server").info(
+            "Serving %s at %s. %s", context.corpus, address, retention_message(days)
+        )
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
-    app = create_app(place, concurrent=concurrent)
+        say(notes(), retention_message(days), style="dim")
+    app = create_app(place, concurrent=concurrent, thread_days=days)
     GracefulServer(app, on_start=partial(warm_start, context)).run(sockets=[listener])
 
 
@@ -116,8 +129,10 @@ def _listen(host: str, port: int) -> socket.socket:
     # Only IPv6 addresses have a colon.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
-    # Without it the port stays unusable for a minute after a server has stopped (TIME_WAIT).
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Without it the port stays unusable for a minute after a server has stopped (TIME_WAIT). On Windows two servers
+    # could have the same port with it.
+    if sys.platform != "win32":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
         # Early connections wait until everything is loaded, and are not refused.

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from anabranch.errors import SettingsError
 from anabranch_server.database import now, runs, threads
 from anabranch_server.json_values import MAX_REPLY, as_json
+from anabranch_server.run_queue import UNFINISHED
 
 MAX_THREADS = 1_000
 """Most threads that a search returns."""
@@ -179,6 +180,26 @@ class Threads:
         async with self._engine.begin() as connection:
             done = await connection.execute(delete(threads).where(*_of(owner, thread_id)))
         return done.rowcount > 0
+
+    async def list_idle(self, before: float, most: int) -> Sequence[str]:
+        """Return ids of threads that were last used before a time and have no unfinished run, the oldest first."""
+        query = select(threads.c.thread_id).where(*_idle(before)).order_by(threads.c.updated_at).limit(most)
+        async with self._engine.connect() as connection:
+            return list((await connection.execute(query)).scalars())
+
+    async def remove_idle(self, thread_id: str, before: float) -> bool:
+        """Remove a thread if it still is one that `list_idle` returns; return whether it was."""
+        row = threads.c.thread_id == thread_id
+        async with self._engine.begin() as connection:
+            # PostgreSQL: waits for a run that is just being accepted, which the next statement then sees.
+            await connection.execute(select(threads.c.thread_id).where(row).with_for_update())
+            done = await connection.execute(delete(threads).where(row, *_idle(before)))
+        return done.rowcount > 0
+
+
+def _idle(before: float) -> tuple[Any, Any]:
+    unfinished = select(runs.c.run_id).where(runs.c.thread_id == threads.c.thread_id, runs.c.status.in_(UNFINISHED))
+    return threads.c.updated_at < before, ~unfinished.exists()
 
 
 def _taken() -> SettingsError:
