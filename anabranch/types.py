@@ -374,6 +374,18 @@ class AnswerCheck(Verification):
 NOT_CHECKED = AnswerCheck(status="", claims=0, quoted=0, found=0, not_confirmed=0, checked="")
 
 
+class InferredFilter(TypedDict):
+    """A filter that a chat model read from the question, and that fits metadata of documents in scope.
+
+    Attributes:
+        filters: A filter expression, which holds beside the caller's own.
+        text: The same for people, such as "kind = contract; year >= 2024".
+    """
+
+    filters: Annotated[dict[str, Any], Field(max_length=1_000)]
+    text: Annotated[str, Field(max_length=2_000)]
+
+
 class TurnRecord(TypedDict):
     """What stays the same from the beginning of a turn to its end.
 
@@ -384,6 +396,7 @@ class TurnRecord(TypedDict):
         filters: Only documents that match are searched.
         question: The question as it was asked.
         standalone_question: The question, made independent of the conversation.
+        inferred: A further filter; absent if there is none, or no longer.
     """
 
     settings: Annotated[dict[str, Any], Field(max_length=200)]
@@ -392,6 +405,7 @@ class TurnRecord(TypedDict):
     filters: Annotated[dict[str, Any] | None, Field(max_length=1_000)]
     question: Annotated[str, Field(max_length=10_000)]
     standalone_question: Text
+    inferred: NotRequired[InferredFilter]
 
 
 class Degraded(TypedDict):

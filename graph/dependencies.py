@@ -82,6 +82,14 @@ def make_scope(settings: Context, filters: Mapping[str, Any] | None = None) -> S
     return Scope(access=tuple(settings.access), filters=filters)
 
 
+def filters_of_turn(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the filters of a turn: the caller's, and the one inferred from the question."""
+    filters, inferred = record.get("filters"), record.get("inferred")
+    if not inferred:
+        return filters
+    return {"and": [filters, inferred["filters"]]} if filters else inferred["filters"]
+
+
 async def load_chunks(
     state: Mapping[str, Any], ids: Sequence[str], open_reader: Callable[[], Awaitable[CorpusReader]], scope: Scope
 ) -> dict[str, Chunk]:
@@ -105,7 +113,7 @@ async def load_chunks(
 async def read_chunks(settings: Context, state: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Chunk]:
     """Return passages of a finished turn, as `load_chunks` does, from the current corpus."""
     record = state.get("turn") or {}
-    scope = make_scope(settings, record.get("filters"))
+    scope = make_scope(settings, filters_of_turn(record))
     return await load_chunks(state, ids, lambda: load_corpus(settings), scope)
 
 

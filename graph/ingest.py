@@ -34,10 +34,11 @@ class IngestInput(TypedDict):
 
 
 class IngestState(IngestInput, total=False):
-    """The paths and, afterwards, the result: a row per file, up to a limit, and the counts of all files."""
+    """The paths and, afterwards, the result: a row per file, up to a limit, the counts of all files, and warnings."""
 
     files: list[dict[str, Any]]
     totals: dict[str, Any]
+    warnings: list[str]
 
 
 def build() -> StateGraph[IngestState, IngestContext, IngestInput, IngestState]:

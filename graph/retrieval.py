@@ -2,7 +2,8 @@
 
 A follow-up question is rewritten so that it stands alone. Several queries go to several retrievers; their results are
 fused, reranked, merged into parents and graded. If the plan says that something has to be found first, further searches
-are made of it; if the evidence is thin, there is a second search in other words.
+are made of it; if too little is found under an inferred filter, it is searched again without; if the evidence is thin,
+there is a second search in other words.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from anabranch.agent.nodes.follow import follow
 from anabranch.agent.nodes.fuse import fuse
 from anabranch.agent.nodes.grade import grade
 from anabranch.agent.nodes.merge import merge
-from anabranch.agent.nodes.rerank import rerank
+from anabranch.agent.nodes.rerank import rerank, rerank_search
 from anabranch.agent.nodes.retrieve import RetrieveTask, retrieve
 from anabranch.agent.nodes.review import review_queries
 from anabranch.agent.nodes.rewrite import rewrite
@@ -43,6 +44,7 @@ from anabranch.agent.nodes.state import (
     SearchState,
     State,
 )
+from anabranch.agent.nodes.widen import widen
 from anabranch.errors import SettingsError
 from anabranch.store.filters import parse_filters
 from anabranch.types import Candidate, Degraded, Evidence, Query, Step, TurnRecord
@@ -89,7 +91,7 @@ def build(
     builder.add_node("rewrite", steps(rewrite))
     builder.add_node("retrieve", steps(retrieve), input_schema=RetrieveTask)
     builder.add_node("fuse", steps(fuse))
-    builder.add_node("rerank", steps(rerank))
+    builder.add_node("rerank", steps(rerank if graded else rerank_search, "rerank"))
 
     builder.add_conditional_edges(START, steps.edge(first_step))
     builder.add_edge("condense", "rewrite")
@@ -107,7 +109,9 @@ def build(
     builder.add_edge("rerank", "merge")
     builder.add_edge("merge", "grade")
     builder.add_node("follow", steps(follow))
-    builder.add_conditional_edges("grade", steps.edge(after_grade), ["follow", "rewrite", END])
+    builder.add_node("widen", steps(widen))
+    builder.add_conditional_edges("grade", steps.edge(after_grade), ["widen", "follow", "rewrite", END])
+    builder.add_conditional_edges("widen", steps.edge(fan_out), ["retrieve"])
     builder.add_conditional_edges("follow", steps.edge(after_follow), ["retrieve", "rewrite", END])
     return builder
 
@@ -116,8 +120,8 @@ def build_search(
     retrievers: Retrievers | None = None, *, embedder: Embeddings | Embedder | None = None
 ) -> SearchBuilder:
     """Wire the search graph: a question in, ranked leaves out, in the channel `candidates`."""
-    # One search: without passages that are graded, nothing is followed.
-    bindings = bind({"hops": 0}, embedder=embedder, retrievers=retrievers)
+    # One search: without passages that are graded, nothing is followed, and a wrong filter would not be noticed.
+    bindings = bind({"hops": 0, "infer_filter": False}, embedder=embedder, retrievers=retrievers)
     builder: SearchBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=SearchOutput
     )

@@ -13,6 +13,7 @@ from langgraph.types import Send
 
 from anabranch.agent.graph.dependencies import has_model
 from anabranch.agent.nodes.begin import BeginTask
+from anabranch.agent.nodes.grade import ELSEWHERE
 from anabranch.agent.nodes.map import MapTask
 from anabranch.agent.nodes.reduce import ReduceTask
 from anabranch.agent.nodes.retrieve import RetrieveTask
@@ -77,13 +78,24 @@ def after_rewrite(state: RetrievalState, settings: Context) -> list[Send] | Lite
     return fan_out(state, settings)
 
 
-def after_grade(state: RetrievalState, settings: Context) -> Literal["follow", "rewrite", "__end__"]:
-    """Follow the plan of a chain; or search once more if the evidence is thin and another round can help."""
+def after_grade(state: RetrievalState, settings: Context) -> Literal["widen", "follow", "rewrite", "__end__"]:
+    """Search without an inferred filter that finds too little, follow the plan of a chain, or search in other words."""
+    if state["turn"].get("inferred") and _finds_too_little(state, settings):
+        return "widen"
     if not has_model(settings) or state["evidence"]["verdict"] == "nothing":
         return "__end__"
     # One call to follow, and one for the answer.
     able = bool(_hop_retrievers(settings)) and not _budget(state, settings).lacks(2)
     return "follow" if able and is_open(state.get("chain"), settings.hops) else _search_again(state, settings)
+
+
+def _finds_too_little(state: RetrievalState, settings: Context) -> bool:
+    """Tell whether the evidence is weak, or a passage beyond the filter holds more of the question's words."""
+    verdict, scores = state["evidence"]["verdict"], state["evidence"]["scores"]
+    # Where whole documents are read, the passages that match best need not hold an answer.
+    if wants_whole(make_coverage(state.get("coverage"), settings.coverage, settings.synthesis)):
+        return verdict == "nothing"
+    return verdict != "enough" or scores.get(ELSEWHERE, 0.0) > scores.get("covered", 0.0)
 
 
 def after_follow(state: RetrievalState, settings: Context) -> list[Send] | Literal["rewrite", "__end__"]:

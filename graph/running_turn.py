@@ -19,6 +19,7 @@ from anabranch.agent.graph.dependencies import (
     MAX_CONCURRENCY,
     begins_quick,
     describe_model,
+    filters_of_turn,
     load_chunks,
     load_corpus,
     load_model,
@@ -74,7 +75,7 @@ class RunningTurn:
     def _read(self, state: Mapping[str, Any]) -> None:
         self._state = state
         self._record: TurnRecord | None = None if self._begins else state.get("turn")
-        self.scope = make_scope(self.settings, self._record["filters"] if self._record else None)
+        self.scope = make_scope(self.settings, filters_of_turn(self._record) if self._record else None)
         self.budget = (
             Budget.from_trace(state["trace"], self.settings)
             if "trace" in state and not self._begins

@@ -28,7 +28,7 @@ _LENGTHS = {
     "question": 50_000, "filters": 1_000, "settings": 200, "answer": 400_000, "queries": 64, "query_texts": 64,
     "ranked_lists": 1_000, "candidates": 200_000, "external_passages": 200_000, "texts": 400_000, "passages": 10_000,
     "windows": 100_000, "excerpts": 10_000, "partials": 100_000, "drafts": 100, "message_id": 200, "claims": 20_000,
-    "degraded": 10_000, "trace": 10_000,
+    "degraded": 10_000, "trace": 10_000, "inferred_filter": 2_000,
 }  # fmt: skip
 """Most items, or characters of a text: far above what any turn needs, far below what a process can hold."""
 

@@ -70,6 +70,7 @@ def derive_result(state: Mapping[str, Any]) -> Update:
             unconfirmed.append(claim)
         else:
             citations.append(claim)
+    inferred = (state.get("turn") or {}).get("inferred")
     verification = {name: value for name, value in check.items() if name != "status"}
     return {
         "citations": citations,
@@ -77,6 +78,7 @@ def derive_result(state: Mapping[str, Any]) -> Update:
         "verification": verification if check["claims"] else {},
         "status": check["status"],
         "abstained": check["status"] == "not_found",
+        "inferred_filter": inferred["text"] if inferred else "",
         "usage": usage_of(state.get("trace") or []),
     }
 

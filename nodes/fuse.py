@@ -50,8 +50,8 @@ async def fuse(state: RetrievalState, turn: Turn) -> Update:
         except OperationError as error:
             turn.degraded("fuse", error.message)
     fused = _fuse(settings, queries, records, found) if records else RankedList(ids=[], scores=[])
-    # No more than the next steps use, because every checkpoint holds them.
-    keep = max(settings.rerank_depth if settings.rerank != "none" else 0, settings.top_k)
+    # No more than the next steps use, because every checkpoint holds them; each may have a copy.
+    keep = 2 * max(settings.rerank_depth if settings.rerank != "none" else 0, settings.top_k)
     best = _best_ranks(good)
     candidates = [
         Candidate(id=chunk_id, score=round(score, 6), ranks=best.get(chunk_id, {}), fused=rank)

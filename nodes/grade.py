@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
@@ -14,6 +15,7 @@ from anabranch.errors import ModelError, SettingsError
 from anabranch.extracts.nearest_passages import select_leaves, take_fitting
 from anabranch.parsing.evidence_verdict import parse_verdict
 from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, judge, judge_either
+from anabranch.retrieval.inferred_filter import without_inferred
 from anabranch.retrieval.question_words import (
     ALONE,
     TOGETHER,
@@ -29,7 +31,13 @@ from anabranch.safety.prompt_template import messages
 from anabranch.text.phrases import without_courtesy
 from anabranch.types import Evidence
 
+if TYPE_CHECKING:
+    from anabranch.store.protocol import CorpusReader
+
 MAX_MISSING = 200
+
+ELSEWHERE = "elsewhere"
+"""Name of the score that says how much is covered without an inferred filter."""
 
 
 async def grade(state: RetrievalState, turn: Turn) -> Update:
@@ -38,6 +46,8 @@ async def grade(state: RetrievalState, turn: Turn) -> Update:
     judgement = await _judge_scores(state, turn)
     # The scores are kept whatever decides, because they are shown and measured.
     measured = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
+    if state["turn"].get("inferred"):
+        measured[ELSEWHERE] = await _cover_elsewhere(state, turn)
     scores, before = {**state["evidence"]["scores"], **measured}, state["evidence"]
     if state["round"] > 1 and before["digest"] == digest:
         # Asking a model again about the same passages would cost a call, and it may contradict itself.
@@ -72,7 +82,7 @@ async def _judge_scores(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     passages, own = await _find_words(state, turn, question), find_own_words(standalone, queries)
 
     async def judge_question(question: str, score: str) -> EvidenceJudgement:
-        words = await map_terms(corpus, question)
+        words = await _needed_terms(state, corpus, question)
         judgement = judge(
             passages=passages,
             # The weights were fitted to the cosines of the calibrated embedders.
@@ -90,6 +100,24 @@ async def _judge_scores(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
     if queries[0]["kind"] != TOGETHER:
         return judgement
     return judge_either(await judge_question(without_courtesy(state["turn"]["question"]), ALONE), judgement)
+
+
+async def _needed_terms(state: RetrievalState, corpus: CorpusReader, question: str) -> dict[str, str]:
+    """Return the terms that passages have to hold, with their words: an inferred filter has seen to its own."""
+    words, inferred = await map_terms(corpus, question), state["turn"].get("inferred")
+    (met,) = await corpus.analyse([inferred["text"] if inferred else ""])
+    return {term: word for term, word in words.items() if term not in met}
+
+
+async def _cover_elsewhere(state: RetrievalState, turn: Turn) -> float:
+    """Return how many of the question's words one passage holds, as `covered` does, without the inferred filter."""
+    corpus, scope = await turn.corpus(), turn.with_state({**state, "turn": without_inferred(state["turn"])}).scope
+    question = respell_question(state["turn"]["standalone_question"], state["queries"])
+    (found,) = await corpus.search("bm25", [question], turn.settings.top_k, scope)
+    passages = (await occurring_in(corpus, WORD.findall(question), found["ids"], scope)).values()
+    words, idf = await _needed_terms(state, corpus, question), await idf_of(corpus, [question], scope)
+    light = find_light_terms(words, question)
+    return round(judge(passages=list(passages), cosine=None, terms=list(words), idf=idf, light=light).covered, 4)
 
 
 async def _find_words(state: RetrievalState, turn: Turn, question: str) -> list[frozenset[str]]:

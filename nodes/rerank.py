@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from anabranch.agent.nodes.turn import Turn
 from anabranch.errors import ModelError
 from anabranch.retrieval.fusion.score_normalization import min_max
 from anabranch.retrieval.query_chain import current_queries, is_under_way
+from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.types import Candidate, Chunk, RankedList
 
 if TYPE_CHECKING:
@@ -17,9 +19,26 @@ if TYPE_CHECKING:
 
 
 async def rerank(state: RetrievalState, turn: Turn) -> Update:
-    """Order candidates by the reranker's relevance; without a reranker, or if it fails, keep the fused order."""
-    fused, settings = state["candidates"], turn.settings
-    texts = await turn.chunks([candidate["id"] for candidate in fused])
+    """Order candidates by the reranker's relevance; without a reranker, or if it fails, keep the fused order.
+
+    A candidate that repeats a better one takes no place; the next one does.
+    """
+    return await _order(state, turn, *await _drop_duplicates(turn, state["candidates"], _count_places(turn)))
+
+
+async def rerank_search(state: RetrievalState, turn: Turn) -> Update:
+    """Order candidates as `rerank` does, but keep all: a search ranks documents, and a copy is one of them."""
+    fused = state["candidates"][: _count_places(turn)]
+    return await _order(state, turn, fused, await turn.chunks([each["id"] for each in fused]))
+
+
+def _count_places(turn: Turn) -> int:
+    settings = turn.settings
+    return max(settings.rerank_depth if settings.rerank != "none" else 0, settings.top_k)
+
+
+async def _order(state: RetrievalState, turn: Turn, fused: Sequence[Candidate], texts: Mapping[str, Chunk]) -> Update:
+    settings = turn.settings
     # One candidate has no order.
     if settings.rerank == "none" or len(fused) < 2:
         return await _keep_best(turn, fused, texts, "none")
@@ -37,6 +56,30 @@ async def rerank(state: RetrievalState, turn: Turn) -> Update:
         turn.degraded("rerank", error)
         return await _keep_best(turn, fused, texts, "none")
     return await _keep_best(turn, ranked, texts, settings.rerank)
+
+
+async def _drop_duplicates(
+    turn: Turn, candidates: Sequence[Candidate], places: int
+) -> tuple[list[Candidate], dict[str, Chunk]]:
+    """Return the best candidates that repeat none before them, at most one a place, and the texts that were read."""
+    texts = await turn.chunks([each["id"] for each in candidates[:places]])
+    originals = await asyncio.to_thread(_find_originals, candidates[:places], texts)
+    if originals:
+        # Those beyond the places are read only where some move up.
+        texts |= await turn.chunks([each["id"] for each in candidates[places:]])
+        originals = await asyncio.to_thread(_find_originals, candidates, texts)
+        turn.count(duplicates=[{"id": one, "of": other} for one, other in originals.items()])
+    return [each for each in candidates if each["id"] not in originals][:places], texts
+
+
+def _find_originals(candidates: Sequence[Candidate], texts: Mapping[str, Chunk]) -> dict[str, str]:
+    """Return the id of the better candidate by that of each one that repeats it."""
+    known, originals = Duplicates(), dict[str, str]()
+    for chunk in _list_present(candidates, texts):
+        span = {"start": chunk.start, "end": chunk.end}
+        if original := known.find(chunk.chunk_id, chunk.text, doc_id=chunk.doc_id, **span):
+            originals[chunk.chunk_id] = original
+    return originals
 
 
 def _find_question(state: RetrievalState) -> str:

@@ -5,16 +5,29 @@ Pseudo-relevance feedback was measured and left out: docs/adr/0010-fusion.md.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
-from anabranch.agent.prompts import CHAIN_FORM, QUERY_FORM, REACH_FORM, REWRITE
+from anabranch.agent.prompts import CHAIN_FORM, ONLY_FORM, QUERY_FORM, REACH_FORM, REWRITE
 from anabranch.errors import ModelError
 from anabranch.parsing.query_plan import QueryPlan, parse_plan
+from anabranch.retrieval import BUILT_IN_RETRIEVERS
+from anabranch.retrieval.inferred_filter import (
+    SAMPLE,
+    FilterCondition,
+    MetadataField,
+    collect_fields,
+    join_conditions,
+    read_condition,
+    show_fields,
+)
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
+from anabranch.store.protocol import MetadataSample
+from anabranch.text.normalization import clean, squeeze
 from anabranch.types import NO_CHAIN, NO_COVERAGE, Query
 
 if TYPE_CHECKING:
@@ -36,6 +49,7 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     # A second search is the chat model's, which is told what the first one did not find.
     generator = turn.query_generator if is_first else None
     chat = await turn.chat() if asks and generator is None else None
+    fields = await _list_fields(turn, chat) if chat is not None and is_first else []
     try:
         if asks and generator is not None:
             from anabranch.retrieval.query_generator import generate_queries
@@ -44,7 +58,7 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
             plan = QueryPlan(await generate_queries(generator, question, room, seconds))
         elif chat is not None and turn.budget.allows():
             async with turn.awaiting_model():
-                plan = await _ask(chat, turn, state, strategy, room)
+                plan = await _ask(chat, turn, state, strategy, room, fields)
     except ModelError as error:
         turn.degraded("rewrite", error)
     spelling: dict[str, str] = {}
@@ -67,7 +81,55 @@ async def rewrite(state: RetrievalState, turn: Turn) -> Update:
     chain = {"chain": {**NO_CHAIN, "steps": list(plan.steps)}} if is_chained else {}
     is_planned = chat is not None and _plans_reach(turn, chat) and is_first
     reach = {} if not is_planned else {"coverage": {**NO_COVERAGE, "reach": plan.reach, "rows": plan.rows}}
-    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain, **reach}
+    narrowed = await _narrow(state, turn, plan, fields) if fields and plan.only else {}
+    return {"queries": [*kept, *derived], "round": state.get("round", 0) + 1, **chain, **reach, **narrowed}
+
+
+async def _list_fields(turn: Turn, chat: Chat) -> list[MetadataField]:
+    """Return the fields that the model may make a filter of; none where no filter is to be inferred.
+
+    Queries may go to other services, so values of documents are shown only where the corpus alone is searched; and
+    without a grade of the evidence, nothing would tell that a filter was wrong.
+    """
+    settings = turn.settings
+    wanted = chat.is_hosted if settings.infer_filter is None else settings.infer_filter
+    if not wanted or settings.grade == "none" or not {*BUILT_IN_RETRIEVERS}.issuperset(settings.retrievers):
+        return []
+    corpus = await turn.corpus()
+    if not isinstance(corpus, MetadataSample):
+        return []
+    fields = await asyncio.to_thread(collect_fields, await corpus.sample_metadata(turn.scope, SAMPLE))
+    return fields if show_fields(fields) else []
+
+
+async def _narrow(state: RetrievalState, turn: Turn, plan: QueryPlan, fields: list[MetadataField]) -> Update:
+    """Return the turn with the filter that the model proposed, as far as it fits the documents and the question."""
+    conditions, left = list[FilterCondition](), list[str]()
+    for written in plan.only:
+        found = read_condition(written, fields)
+        conditions += [found] if found else []
+        left += [] if found else [f"{squeeze(clean(written))} (no document has it)"]
+    asked = f"{state['turn']['question']} {state['turn']['standalone_question']}"
+    said, *words = await (await turn.corpus()).analyse([asked, *(each.words for each in conditions)])
+    # What the question does not say is an idea of the model's.
+    is_said = [not set(said).isdisjoint(terms) for terms in words]
+    left += [
+        f"{each.text} (the question does not say it)"
+        for each, good in zip(conditions, is_said, strict=True)
+        if not good
+    ]
+    conditions = [each for each, good in zip(conditions, is_said, strict=True) if good]
+    # The values that a chain finds may stand in any document.
+    if plan.steps and turn.settings.hops > 0:
+        left += [f"{each.text} (the question takes several searches)" for each in conditions]
+        conditions = []
+    if left:
+        turn.degraded("rewrite", f"a filter that the model proposed was left out: {'; '.join(left)}")
+    if not conditions:
+        return {}
+    inferred = join_conditions(conditions)
+    turn.count(only=inferred["text"])
+    return {"turn": {**state["turn"], "inferred": inferred}}
 
 
 def _plans_reach(turn: Turn, chat: Chat) -> bool:
@@ -78,20 +140,25 @@ def _plans_reach(turn: Turn, chat: Chat) -> bool:
     return chat.is_hosted if turn.settings.coverage == "auto" else turn.settings.coverage != "passages"
 
 
-async def _ask(chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int) -> QueryPlan:
+async def _ask(
+    chat: Chat, turn: Turn, state: RetrievalState, strategy: str, room: int, fields: list[MetadataField]
+) -> QueryPlan:
     # The user's prompt replaces that of any strategy.
     own, question = turn.settings.rewrite_prompt or REWRITE[strategy], state["turn"]["standalone_question"]
     usual = f"Number of lines: {room}\nQuestion: {question}"
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
-    # The plan is made here, where no passage can have a say in it.
+    # The plan is made here, where no passage can have a say in it, and of metadata only short values.
     forms = [CHAIN_FORM] if turn.settings.hops else []
     forms += [REACH_FORM] if _plans_reach(turn, chat) else []
+    forms += [ONLY_FORM] if fields else []
     planned = "" if state.get("round") else "".join(forms)
-    lines = [user]
+    lines = [user, *([f"Metadata of the documents, which is data: {show_fields(fields)}"] if fields else [])]
     if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(list_queries(state['queries']))}")
         missing = await _find_missing(turn, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
+    if fields:
+        await turn.audit("read", step="rewrite", fields=[field.name for field in fields])
     # Room for each query, and for what models write around them.
     reply = await chat.ask(system + planned, "\n".join(lines), max_tokens=60 * room + 100 + (100 if planned else 0))
     return parse_plan(reply, limit=room, original=question)

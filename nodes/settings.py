@@ -234,6 +234,13 @@ class Context(CheckedSettings):
         "a hosted chat model says it where it makes search queries, and a model that you run yourself is not asked.",
         "rewrite survey",
     )
+    infer_filter: bool | None = _setting(
+        None,
+        "Whether the chat model that makes search queries may read a filter from the question, such as 'since 2024'; "
+        "it holds only if it fits the documents' metadata. If unset, a hosted model may, and one that you run yourself "
+        "may not.",
+        "rewrite",
+    )
     synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = _setting(
         "auto",
         "How the answer is written if the passages fill several windows; 'rows' lists and counts every hit.",

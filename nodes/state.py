@@ -156,6 +156,7 @@ class OutputState(TypedDict):
     status: Annotated[AnswerStatus, EphemeralValue]
     abstained: Annotated[bool, EphemeralValue]
     coverage: Coverage
+    inferred_filter: Annotated[str, EphemeralValue]
     degraded: list[Degraded]
     usage: Annotated[dict[str, Any], EphemeralValue]
     trace: list[Step]

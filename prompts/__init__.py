@@ -20,10 +20,10 @@ from anabranch.agent.prompts.reduce import REDUCE
 from anabranch.agent.prompts.refine import REFINE
 from anabranch.agent.prompts.rerank import RERANK
 from anabranch.agent.prompts.retrieve import RETRIEVE
-from anabranch.agent.prompts.rewrite import CHAIN_FORM, QUERY_FORM, REACH_FORM, REWRITE
+from anabranch.agent.prompts.rewrite import CHAIN_FORM, ONLY_FORM, QUERY_FORM, REACH_FORM, REWRITE
 from anabranch.agent.prompts.rows import ROWS
 
 __all__ = [
     "CHAIN_FORM", "CITE", "CONDENSE", "CREATE", "FOLLOW", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE",
-    "QUERY_FORM", "QUOTE", "REACH_FORM", "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE", "ROWS",
+    "ONLY_FORM", "QUERY_FORM", "QUOTE", "REACH_FORM", "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE", "ROWS",
 ]  # fmt: skip

@@ -34,3 +34,8 @@ READ: corpus
 Only if it asks how many there are, or for a list of all, add the line:
 READ: rows
 """
+
+ONLY_FORM = """
+Only if the question restricts itself to some documents, by a field and a value of their metadata, add a line such as:
+ONLY: kind = contract; year >= 2024
+"""

@@ -32,6 +32,7 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         "unconfirmed": list(state.get("unconfirmed") or []),
         "verification": dict(state.get("verification") or {}),
         "passages": await passages_of(state, context),
+        "inferred_filter": state.get("inferred_filter", ""),
         "coverage": dict(state.get("coverage") or {}),
         "evidence": _evidence(state.get("evidence") or {}),
         "queries": list(state.get("queries") or []),

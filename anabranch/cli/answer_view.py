@@ -97,6 +97,8 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield remarks on how the answer was made."""
     if (state.get("turn") or {}).get("filters") and not state.get("candidates"):
         yield NOTHING_MATCHES
+    if narrowed := state.get("inferred_filter"):
+        yield f"Searched only: {squeeze(narrowed)} (--no-inferred-filter searches all)."
     yield from unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or [])
     # Only `auto` records its model here: a user who named one knows it.
     counts: Mapping[str, Any] = next(

@@ -14,6 +14,7 @@ import typer
 from anabranch.cli.failures import interruptible
 from anabranch.cli.output import notes, say, say_command
 from anabranch.cli.shared_options import (
+    AllDocumentsOption,
     BaseUrlOption,
     CorpusOption,
     EffortOption,
@@ -58,6 +59,7 @@ def ask(
     base_url: BaseUrlOption = None,
     effort: EffortOption = None,
     filters: FilterOption = None,
+    all_documents: AllDocumentsOption = False,
     coverage: Annotated[
         str | None,
         typer.Option(metavar="passages|document|corpus", help="How much is read; the same as --set coverage=."),
@@ -99,6 +101,8 @@ def ask(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
+    if all_documents:
+        sets = ["infer_filter=false", *(sets or [])]
     # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json, rows=rows)

@@ -21,7 +21,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE, InputState
 from anabranch.cli.answer_json import is_written, result_of, work_of
 from anabranch.cli.answer_view import print_answer
-from anabranch.cli.explain import print_explanation, print_prompts
+from anabranch.cli.explain import find_duplicates, print_explanation, print_prompts
 from anabranch.cli.live_answer import watching
 from anabranch.cli.model_hint import written_answer_hint
 from anabranch.cli.output import notes, results, say, say_command, write_json
@@ -213,8 +213,9 @@ async def _show(turn: TurnResult, request: Request, context: Context) -> None:
 
 async def show_work(turn: TurnResult, request: Request, context: Context) -> None:
     """Print how an answer was made."""
-    ids = [candidate["id"] for candidate in turn.state.get("candidates") or []]
-    chunks = await read_chunks(_settings(turn, context), turn.state, ids)
+    candidates = [candidate["id"] for candidate in turn.state.get("candidates") or []]
+    repeated = [passage_id for pair in find_duplicates(turn.state).items() for passage_id in pair]
+    chunks = await read_chunks(_settings(turn, context), turn.state, [*dict.fromkeys([*candidates, *repeated])])
     print_explanation(results(), turn.state, chunks, request.prompts.sent)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from anabranch.cli.shared_options import (
+    AllDocumentsOption,
     BaseUrlOption,
     CorpusOption,
     EffortOption,
@@ -27,6 +28,7 @@ def chat(
     base_url: BaseUrlOption = None,
     effort: EffortOption = None,
     filters: FilterOption = None,
+    all_documents: AllDocumentsOption = False,
 ) -> None:
     """Talk with your documents: follow-up questions, and the sources when you ask for them.
 
@@ -43,6 +45,8 @@ def chat(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
+    if all_documents:
+        sets = ["infer_filter=false", *(sets or [])]
     context = asking_context(sets, corpus=corpus, model=model, base_url=base_url, effort=effort)
     narrowed = filters_of(filters)
     from anabranch.cli.chat_session import ChatSession

@@ -30,7 +30,7 @@ def print_explanation(
         _queries(state),
         _chain(state),
         _passages(state, chunks),
-        _decisions(state),
+        _decisions(state, chunks),
         _claims(state),
         _steps(state),
     ):
@@ -54,6 +54,17 @@ def print_prompts(console: Console, prompts: Sequence[SentPrompt]) -> None:
         console.print()
     if not prompts:
         say(console, "No prompt was sent: no model was asked.")
+
+
+def find_duplicates(state: Mapping[str, Any]) -> dict[str, str]:
+    """Return the id of the better passage by that of each one that repeats it, of the search and of the windows."""
+    found: dict[str, str] = {}
+    for step in state.get("trace") or []:
+        counts = step["counts"]
+        found |= {each["id"]: each["of"] for each in counts.get("duplicates", [])}
+        reasons = {each["id"]: each.get("why", "").partition("duplicate_of ") for each in counts.get("dropped", [])}
+        found |= {one: other for one, (_, is_duplicate, other) in reasons.items() if is_duplicate}
+    return found
 
 
 def _numbered(prompts: Sequence[SentPrompt]) -> Iterator[tuple[Text, SentPrompt]]:
@@ -84,12 +95,14 @@ def _chain(state: Mapping[str, Any]) -> Table:
     return table
 
 
-def _decisions(state: Mapping[str, Any]) -> Table:
+def _decisions(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
     table = _table_of("Decisions", "what", "choice", "why", wide="why")
     table.show_header = False
     windows = state.get("windows") or []
     evidence, route = state.get("evidence") or {}, state.get("route") or {}
     rounds = f"round {state.get('round', 1)}"
+    if narrowed := state.get("inferred_filter"):
+        table.add_row("filter", "inferred", _plain(narrowed))
     if evidence.get("verdict"):
         why = "; ".join([*evidence["reasons"], *([f"missing: {evidence['missing']}"] if evidence["missing"] else [])])
         table.add_row("evidence", f"{evidence['verdict']} ({rounds})", _plain(why))
@@ -101,6 +114,13 @@ def _decisions(state: Mapping[str, Any]) -> Table:
     if windows:
         sizes = " + ".join(str(len(window)) for window in windows)
         table.add_row("windows", str(len(windows)), f"{sizes} passages")
+    if duplicates := find_duplicates(state):
+        known = [
+            f"{_where(chunks[one])} repeats {_where(chunks[other])}"
+            for one, other in duplicates.items()
+            if one in chunks and other in chunks
+        ]
+        table.add_row("left out", str(len(duplicates)), _plain("; ".join(dict.fromkeys(known))))
     if route.get("name"):
         table.add_row("route", route["name"], _plain("; ".join(route["reasons"])))
     for item in state.get("degraded") or []:
@@ -164,7 +184,8 @@ def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
     candidates = state.get("candidates") or []
     retrievers = sorted({retriever for candidate in candidates for retriever in candidate["ranks"]})
     # Without a reranker and without further searches, the column would repeat that of fusion.
-    reranked = any(candidate["fused"] != rank for rank, candidate in enumerate(candidates, start=1))
+    fused = [candidate["fused"] for candidate in candidates]
+    reranked = fused != sorted(fused) or len(set(fused)) < len(fused)
     last = "joined" if (state.get("chain") or {}).get("links") else "rerank"
     ranks = [*retrievers, "fused", *([last] if reranked else [])]
     title = "Passages: rank in each list, merging, and number in the windows"

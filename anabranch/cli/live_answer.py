@@ -26,6 +26,7 @@ LABELS = {
     "rerank": "ordering the passages",
     "merge": "joining neighbouring passages",
     "grade": "judging the evidence",
+    "widen": "searching all documents",
     "follow": "looking for what has to be known first",
     "survey": "listing all passages",
     "pack": "choosing how to answer",

@@ -56,6 +56,13 @@ FilterOption = Annotated[
         "--filter", metavar="JSON", help='Search only documents that match: \'{"source": {"glob": "notes/*"}}\'.'
     ),
 ]
+AllDocumentsOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-inferred-filter",
+        help="Search all documents, whatever the question says; the same as --set infer_filter=false.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
 WaitOption = Annotated[
     float,

@@ -18,7 +18,7 @@ from anabranch.ingestion import safe_open
 from anabranch.ingestion.access_inheritance import Inheritance
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
-from anabranch.readers import READERS
+from anabranch.readers import READERS, extension_of
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord
 from anabranch.text.normalization import storable
 
@@ -167,7 +167,7 @@ class ChangeCheck:
     def _hash_and_stamp(self, found: FoundFile, stamp_before: str) -> tuple[str, str]:
         """Return the hash of a file, and its stamp if that can be trusted later."""
         # A file that no reader takes is not hashed.
-        if found.place.is_dir() or found.path.suffix.lower() not in READERS:
+        if found.place.is_dir() or extension_of(found.path) not in READERS:
             return "", ""
         stamp = stamp_before if found.is_copy else lasting_stamp(found.place)
         return sha256_of(found.path, found.real), stamp if stamp == stamp_before else ""

@@ -64,6 +64,19 @@ class EmbedderType(Protocol):
 
 
 @runtime_checkable
+class NeedsPackage(Protocol):
+    """A class of embedders that can be missing a package of which its model is made."""
+
+    def check_package(self) -> None:
+        """Return if an embedder can be made.
+
+        Raises:
+            MissingExtraError: The package is not installed.
+        """
+        ...
+
+
+@runtime_checkable
 class AsksApart(Protocol):
     """An embedder that wants questions embedded in another way than passages, as E5 and BGE do."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from anabranch.errors import SettingsError
-from anabranch.models.embedder import Embedder, EmbedderSettings, EmbedderType
+from anabranch.models.embedder import Embedder, EmbedderSettings, EmbedderType, NeedsPackage
 from anabranch.models.lru import LRU
 from anabranch.registry import OBJECT, Registry
 
@@ -87,6 +87,18 @@ def load_embedder(
             embedder = _new_embedder(spec, base_url, progress)
             _loaded.set(key, embedder)
         return embedder
+
+
+def check_installed(name: str) -> None:
+    """Return if the packages of an embedder are there, which is found out without loading a model.
+
+    Raises:
+        SettingsError: There is no such embedder, or it cannot be imported.
+        MissingExtraError: One of them is not installed.
+    """
+    embedder_type = EMBEDDERS.get(name)
+    if isinstance(embedder_type, NeedsPackage):
+        embedder_type.check_package()
 
 
 def resolve_spec(spec: str) -> str:

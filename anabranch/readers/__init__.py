@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from anabranch.errors import MissingExtraError, ReadingError, SettingsError
 from anabranch.readers.corpus_marker import is_corpus, names_in
@@ -18,13 +18,16 @@ from anabranch.readers.size_limit import limit_of
 from anabranch.registry import Registry
 from anabranch.text.normalization import squeeze, storable
 
-__all__ = ["PLAIN", "READERS", "Failure", "ReadOptions", "Reader", "read"]
+__all__ = ["PLAIN", "READERS", "Failure", "ReadOptions", "Reader", "extension_of", "read"]
 
 # Takes a file, what a person calls it (`Document.source`), and the options of the run; raises what `read` does.
 Reader = Callable[[Path, str, ReadOptions], Iterator[Document | Failure]]
 
 # What Notion puts behind the name of each page that it exports.
 _EXPORT_ID = re.compile(r"(?<=\S) [0-9a-f]{32}$")
+
+# A message in a Maildir: its flags behind the name, or the time, a unique part and the host; no dot is an extension's.
+_MAILDIR_NAME = re.compile(r".+[:;!]2,[A-Za-z]*|\d{9,}\.\w+\..+")
 
 # The everyday formats; all others come with plugins. Without an extension (README, LICENSE, Makefile) only what is in a
 # file can tell.
@@ -50,6 +53,12 @@ A package adds one for an extension of its own through the group of entry points
     [project.entry-points."anabranch.readers"]
     ".foo" = "my_package.foo:read_foo"
 """
+
+
+def extension_of(path: PurePath) -> str:
+    """Return the extension by which a file is read; empty for a message of a Maildir, whose name has none."""
+    extension = path.suffix.lower()
+    return "" if extension not in READERS and _MAILDIR_NAME.fullmatch(path.name) else extension
 
 
 def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
@@ -87,7 +96,7 @@ def _reader_of(path: Path, source: str) -> Reader:
         if is_corpus(names_in(path) or []):
             raise ReadingError(f"{source!r} is a corpus, left out with all that is in it.", reason="unsupported")
         raise ReadingError(f"{source!r} is a folder that may not be opened.", reason="unreadable")
-    extension = path.suffix.lower()
+    extension = extension_of(path)
     if extension not in READERS:
         raise ReadingError(f"{source!r} is not of a kind that can be read.", reason="unsupported")
     try:

@@ -1,7 +1,8 @@
-"""Read files without an extension (README, LICENSE, Makefile): text, code, or nothing that is told by its name."""
+"""Read files without an extension (README, Makefile, a message in a Maildir) as what their content says they are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,12 @@ from anabranch.readers.plain_text import read_text
 from anabranch.readers.size_limit import limited
 
 _SAMPLE = 1 << 16
+
+# The first line of a mailbox (RFC 4155) ends with a time of day and a year; header fields are those of RFC 5322.
+_MAILBOX_LINE = re.compile(rb"From \S[^\r\n]*\d\d:\d\d[^\r\n]* \d{4}\b[^\r\n]*\r?\n")
+_FIELD = re.compile(rb"([!-9;-~]+):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*\r?\n")
+_OF_MAIL = frozenset({b"date", b"message-id", b"received", b"return-path"})
+
 CODE_NAMES = frozenset({
     "brewfile", "containerfile", "dockerfile", "gemfile", "gnumakefile", "jenkinsfile", "justfile", "makefile",
     "procfile", "rakefile", "vagrantfile",
@@ -22,13 +29,17 @@ CODE_NAMES = frozenset({
 
 @limited(1 << 25)
 def read_extensionless(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
-    """Yield the document of a text; code is told by its name, or by its first line (`#!`).
+    """Yield the documents of mail or the one of a text; code is told by its name, or by its first line (`#!`).
 
     Raises:
         ReadingError: `unsupported` for binary data: programs have no extension either, and are no failure.
     """
     with path.open("rb") as file:
         head = file.read(_SAMPLE)
+    kind = mail_extension(head)
+    if kind and kind in READERS:
+        yield from READERS.get(kind)(path, source, options)
+        return
     try:
         codec_of(head, source)
     except ReadingError as error:
@@ -36,3 +47,18 @@ def read_extensionless(path: Path, source: str, options: ReadOptions = PLAIN) ->
         raise ReadingError(msg, reason="unsupported", hint="Give it the extension of its kind.") from error
     is_code = path.name.lower() in CODE_NAMES or head.startswith(b"#!")
     yield from (READERS.get(".sh") if is_code else read_text)(path, source, options)
+
+
+def mail_extension(head: bytes) -> str:
+    """Return `.mbox` or `.eml` for the first bytes of a mailbox or of a message, else nothing."""
+    line = _MAILBOX_LINE.match(head)
+    at = line.end() if line else 0
+    names = set()
+    while field := _FIELD.match(head, at):
+        names.add(field[1].lower())
+        at = field.end()
+    # A blank line ends the fields, unless the sample ends among them.
+    is_whole = head[at : at + 2].startswith((b"\n", b"\r\n")) or len(head) == _SAMPLE or at == len(head)
+    if not is_whole or b"from" not in names or names.isdisjoint(_OF_MAIL):
+        return ""
+    return ".mbox" if line else ".eml"

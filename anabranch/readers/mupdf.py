@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pymupdf
 from pymupdf.mupdf import FzErrorBase
+
+from anabranch.readers.tex_codes import code_tables, has_codes
 
 # Left, top, right, bottom in points from the upper left corner.
 Box = tuple[float, float, float, float]
@@ -43,8 +47,39 @@ def open_pdf(file: Path | bytes) -> Pdf:
 
 def words(page: Page) -> list[PdfWord]:
     """Return the words of a page with their places."""
-    found: list[PdfWord] = text_page(page, TEXT).extractWORDS()
+    text = text_page(page, TEXT)
+    found: list[PdfWord] = text.extractWORDS()
+    # MuPDF parts words at control characters, and leaves these out.
+    if has_codes(text.extractText()):
+        found = list(_words_with_codes(page, text.extractRAWDICT()["blocks"]))
     return [(*word[:4], spell_out(word[4]), *word[5:]) for word in found]
+
+
+def spans_of(blocks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the spans of all lines."""
+    return (span for block in blocks for line in block.get("lines", ()) for span in line["spans"])
+
+
+def _words_with_codes(page: Page, blocks: Sequence[dict[str, Any]]) -> Iterator[PdfWord]:
+    """Yield the words of a page, put together from its single letters, with the codes of bitmap fonts spelt out."""
+    texts = (("".join(letter["c"] for letter in span["chars"]), span["font"]) for span in spans_of(blocks))
+    tables = code_tables(page, texts)
+    for number, block in enumerate(blocks):
+        for at, line in enumerate(block.get("lines", ())):
+            letters = [
+                (letter["c"].translate(tables.get(span["font"], {})), letter["bbox"])
+                for span in line["spans"]
+                for letter in span["chars"]
+            ]
+            runs = (list(run) for is_word, run in groupby(letters, _is_in_word) if is_word)
+            for place, run in enumerate(runs):
+                left, top, right, bottom = zip(*(box for _, box in run), strict=True)
+                word = "".join(text for text, _ in run)
+                yield min(left), min(top), max(right), max(bottom), word, number, at, place
+
+
+def _is_in_word(letter: tuple[str, Box]) -> bool:
+    return letter[0] > " " and letter[0] != "\xa0"
 
 
 def spell_out(text: str) -> str:

@@ -88,6 +88,8 @@ def _bound(state: Mapping[str, Any], sources: Sequence[QuotedSource], tokens: To
         unconfirmed=[],
         remarks=[shorten_line(each["reason"]) for each in state["degraded"][:5]],
     )
+    if narrowed := state.get("inferred_filter"):
+        result["remarks"].insert(0, shorten_line(f"Searched only: {narrowed}"))
     room = TOKENS - RESERVED - sum(count_tokens(tokens, result["remarks"]))
     (size,) = count_tokens(tokens, [result["answer"]])
     if size > room:

@@ -21,7 +21,7 @@ from anabranch.readers.document import Chunk
 from anabranch.store.access_scope import scope_condition
 from anabranch.store.corpus_facts import changes_in
 from anabranch.store.filter_sql import LISTED
-from anabranch.store.protocol import Original, Outline, Place, Scope
+from anabranch.store.protocol import MAX_METADATA, Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 from anabranch.store.schema import kept_summary
 from anabranch.text.analyzer import Analyser
@@ -138,6 +138,22 @@ class Passages:
             Outline(doc_id, title, summary_of(own) or summary_of(kept), leaves)
             for doc_id, title, own, kept, leaves in found
         ]
+
+    @run_in_thread
+    def sample_metadata(self, scope: Scope, most: int) -> list[dict[str, Any]]:
+        """Return the metadata of documents in scope, with their titles; at most `most` of them."""
+        where, parameters = scope_condition(scope)
+        # An id is a hash, so their order is random, and the index has it.
+        sql = (
+            "SELECT d.metadata, d.title FROM documents d WHERE length(d.metadata) <= ? "  # noqa: S608  # values are parameters
+            f"AND {where} ORDER BY d.doc_id LIMIT ?"
+        )
+        with self._lend() as connection:
+            rows = connection.execute(sql, [MAX_METADATA, *parameters, most]).fetchall()
+        try:
+            return [{**json.loads(metadata), "title": title} for metadata, title in rows]
+        except (TypeError, ValueError) as error:
+            raise sqlite3.DatabaseError("the metadata of a document cannot be read") from error
 
     @run_in_thread
     def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:

@@ -1,9 +1,9 @@
 """What a graph asks of a store of passages; what an ingest asks is in `anabranch.store.writer_protocol`.
 
 `CorpusReader` is all that a question needs. What else a store can do it shows by having the methods of `FullScores`,
-`Outlines`, `Originals` or `TermStatistics`; who needs those asks with `isinstance` and does with less without them.
-`anabranch_conformance` are the tests that every store has to pass. Every method is async: blocking work is
-the store's own business and crosses to a thread inside it.
+`MetadataSample`, `Outlines`, `Originals` or `TermStatistics`; who needs those asks with `isinstance` and does with less
+without them. `anabranch_conformance` are the tests that every store has to pass. Every method is async: blocking work
+is the store's own business and crosses to a thread inside it.
 """
 
 from __future__ import annotations
@@ -60,6 +60,10 @@ class Place(NamedTuple):
     page: int | None
     heading: str
     path: str = ""
+
+
+MAX_METADATA = 10_000
+"""Most characters of a document's metadata, as JSON, that a sample of them holds."""
 
 
 class Outline(NamedTuple):
@@ -173,6 +177,18 @@ class Outlines(CorpusReader, Protocol):
 
     async def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
         """Return the ids of the first `most` leaves of each document in its order; one out of scope is absent."""
+        ...
+
+
+@runtime_checkable
+class MetadataSample(CorpusReader, Protocol):
+    """A store that shows the metadata of its documents, so that a filter can be inferred from a question."""
+
+    async def sample_metadata(self, scope: Scope, most: int) -> list[dict[str, Any]]:
+        """Return the metadata of at most `most` documents in scope, drawn evenly, with the title as the key `title`.
+
+        Documents with more than `MAX_METADATA` characters of metadata are left out.
+        """
         ...
 
 

@@ -1,75 +1,82 @@
-"""Finds near-duplicate passages: equal after folding, or with nearly the same words in the same order."""
+"""Finds passages that repeat better ones: a copy in another format, or a part of one that was cut elsewhere."""
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from operator import itemgetter
+from collections import defaultdict
+from typing import NamedTuple
 
-# Jaccard similarity of word shingles from which two passages count as one (Broder 1997).
-LIKENESS = 0.9
-# Words of a shingle; with single ones, two passages of the same words in another order would be one.
-_SHINGLE = 3
-_WORD = re.compile(r"\w+")
-_NUMBER = re.compile(r"\d+")
+# Signs that change what a number or a line of code says belong to it: 3.1 is not 3, and (5) not 5. All other
+# punctuation, and the marks of Markdown, are form.
+_WORD = re.compile(r"(?:[-−($€£¥]+(?=\d))?[^\W_]+(?:[.,:/-](?=\d)[^\W_]+)*(?: ?[%‰€$£¥]|[+#]+)?|[<>=+]+")
+# A few words stand in many texts by chance: so short a passage repeats only one that has no other words.
+_LEAST_WORDS = 8
 
-# Rounding error allowed below a whole number.
-_DUST = 1e-9
-Shingle = tuple[str, ...]
-# The numbers in a passage, and how often each occurs.
-NumberCounts = frozenset[tuple[str, int]]
+
+class _Run(NamedTuple):
+    """Passages of one document that adjoin, as one text, and where in it each of them begins."""
+
+    start: int
+    end: int
+    words: str
+    passages: tuple[tuple[int, str], ...]
+
+    def find(self, words: str) -> str | None:
+        """Return the id of the passage in which these words begin."""
+        at = self.words.find(words)
+        return None if at < 0 else [passage_id for begin, passage_id in self.passages if begin <= at][-1]
+
+    def joined(self, other: _Run) -> _Run:
+        """Return this run with one that begins where it ends; they share a blank."""
+        shift = len(self.words) - 1
+        passages = tuple((begin + shift, passage_id) for begin, passage_id in other.passages)
+        return _Run(self.start, other.end, self.words[:-1] + other.words, self.passages + passages)
 
 
 class Duplicates:
-    """Remembers passages and finds the one that a later one repeats: the most similar, then the earliest.
+    """Remembers passages and finds the one that a later one repeats, word for word.
 
-    Passages with different numbers are never duplicates: tables and boilerplate of two years differ only in numbers,
-    which a question may ask for.
+    A passage repeats others if all its words stand there, in their order and without a gap; case, white space,
+    punctuation and marks such as asterisks aside. Two that differ in one number, name or "not" are no duplicates, as
+    they would be by a share of equal shingles (Broder 1997): a question may ask for just that.
     """
 
-    def __init__(self, likeness: float = LIKENESS) -> None:
-        """Treat two passages as duplicates from this Jaccard similarity on, in (0, 1]."""
-        self._likeness = likeness
-        self._exact: dict[str, str] = {}
-        self._known: list[tuple[str, frozenset[Shingle]]] = []
-        self._holders: defaultdict[tuple[NumberCounts, Shingle], list[int]] = defaultdict(list)
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._equal: dict[str, str] = {}
+        self._runs: defaultdict[str, list[_Run]] = defaultdict(list)
 
-    def find(self, passage_id: str, text: str) -> str | None:
-        """Return the id of an earlier passage that says the same, else remember this one and return None."""
-        words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-        folded = " ".join(words) or text
-        ends = [words[start:] for start in range(_SHINGLE)]
-        shingles = frozenset(zip(*ends, strict=False)) if len(words) >= _SHINGLE else frozenset([tuple(words)])
-        # Numbers are part of the key, so that passages with different numbers never match.
-        numbers = frozenset(Counter(_NUMBER.findall(folded)).items())
-        keys = [(numbers, shingle) for shingle in self._prefix(shingles)]
-        original = self._exact.get(folded) or (self._alike(shingles, keys) if words else None)
+    def find(self, passage_id: str, text: str, *, doc_id: str = "", start: int = 0, end: int = 0) -> str | None:
+        """Return the id of an earlier passage that this one repeats, else remember this one and return None.
+
+        Args:
+            passage_id: What to remember it by.
+            text: Its text.
+            doc_id: Its document; remembered passages that adjoin there are compared as one.
+            start: First character in the document's text.
+            end: One past the last character.
+        """
+        found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+        # With blanks around them, so that no part of a word is taken for one.
+        words = f" {' '.join(each.replace(' ', '') for each in found) or text} "
+        original = self._equal.get(words)
+        if original is None and len(found) >= _LEAST_WORDS:
+            places = (run.find(words) for runs in self._runs.values() for run in runs)
+            original = next((place for place in places if place is not None), None)
         if original is None:
-            self._exact.setdefault(folded, passage_id)
-            for key in keys:
-                self._holders[key].append(len(self._known))
-            self._known.append((passage_id, shingles))
+            self._equal[words] = passage_id
+            self._remember(doc_id, _Run(start, end, words, ((0, passage_id),)))
         return original
 
-    def _alike(self, shingles: frozenset[Shingle], keys: list[tuple[NumberCounts, Shingle]]) -> str | None:
-        """Return the id of the most similar passage, the earliest of several."""
-        met = sorted({place for key in keys for place in self._holders.get(key, ())})
-        alike = ((_jaccard(shingles, known), passage_id) for passage_id, known in map(self._known.__getitem__, met))
-        likeness, passage_id = max(alike, key=itemgetter(0), default=(0.0, ""))
-        return passage_id if likeness >= self._likeness else None
-
-    def _prefix(self, shingles: frozenset[Shingle]) -> list[Shingle]:
-        """Return shingles of which two passages that are alike have one in common (Chaudhuri et al. 2006).
-
-        These are the first in any order common to all passages: one more than the number of shingles that one may have
-        and the other lack.
-        """
-        lacking = math.floor((1 - self._likeness) * len(shingles) + _DUST)
-        return sorted(shingles, key=lambda shingle: (hash(shingle), shingle))[: lacking + 1]
-
-
-def _jaccard(one: frozenset[Shingle], other: frozenset[Shingle]) -> float:
-    both = len(one & other)
-    return both / (len(one) + len(other) - both)
+    def _remember(self, doc_id: str, run: _Run) -> None:
+        """Add a run; in a document, it is joined with the one that ends where it begins, and the one after it."""
+        apart = list[_Run]()
+        for each in self._runs[doc_id]:
+            if each.end == run.start < run.end:
+                run = each.joined(run)
+            elif each.start == run.end > run.start:
+                run = run.joined(each)
+            else:
+                apart.append(each)
+        self._runs[doc_id] = [*apart, run]

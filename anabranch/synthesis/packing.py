@@ -141,8 +141,8 @@ def pack(
 ) -> Packed:
     """Fill windows of at most `budget` tokens, best passages first.
 
-    Each passage goes, in order of score, to the first window with room for it. Near-duplicates of a better passage, and
-    passages that lie inside one, are dropped. A passage that is larger than a window is cut where its children begin, a
+    Each passage goes, in order of score, to the first window with room for it. Passages that repeat better ones, and
+    those that lie inside one, are dropped. A passage that is larger than a window is cut where its children begin, a
     child that is still too large at sentence ends, and a sentence only where it must be, at words; the pieces keep the
     passage's id and have a span of their own.
 
@@ -153,8 +153,8 @@ def pack(
         max_windows: Most windows to fill; None for as many as it takes.
         overhead: Tokens of the budget that the envelope adds to each passage.
         limit: A second bound that every window has to keep as well; None for none.
-        in_order: Whether the windows hold the passages as they come, near-duplicates as well: where all is read, the
-            order is that of reading, and a repetition counts.
+        in_order: Whether the windows hold the passages as they come, repetitions as well: where all is read, the order
+            is that of reading, and a repetition counts.
 
     Returns:
         The windows and the drops; together they hold every character of every passage.
@@ -193,7 +193,9 @@ def _drop_duplicates(passages: Iterable[PackablePassage], dropped: list[Dropped]
     known = Duplicates()
     kept: dict[str, list[PackablePassage]] = {}
     for passage in passages:
-        original = _container(passage, kept.get(passage.doc_id, [])) or known.find(passage.id, passage.text)
+        original = _container(passage, kept.get(passage.doc_id, [])) or known.find(
+            passage.id, passage.text, doc_id=passage.doc_id, start=passage.start, end=passage.end
+        )
         if original is None:
             kept.setdefault(passage.doc_id, []).append(passage)
             yield passage

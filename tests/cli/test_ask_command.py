@@ -17,6 +17,7 @@ from typer.testing import Result
 
 from anabranch.cli.ask_command import hint_after_interrupt
 from tests.cli.conftest import Run
+from tests.graph.replies import model
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -119,6 +120,30 @@ def test_an_empty_question_is_told_of_in_words_of_the_command_line(run: Run, giv
 def test_filters_narrow_the_search(run: Run, corpus: Path) -> None:
     value = asked(run, corpus, QUESTION, "--filter", '{"source": "bees.md"}')
     assert {passage["source"] for passage in value["passages"]} <= {"bees.md"}
+
+
+@pytest.mark.loopback
+def test_a_filter_from_the_question_is_shown_and_can_be_taken_away(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind, said in (("contract", "is four weeks."), ("memo", "was short, and Mr Jansen asked for a longer one.")):
+        text = f"---\nkind: {kind}\n---\n# Boiler\n\nThe notice period for the boiler {said}\n"
+        (tmp_path / f"{kind}.md").write_text(text, encoding="utf-8")
+    assert run("ingest", tmp_path, "--corpus", tmp_path / "kinds").exit_code == 0
+    question = "Only contracts: what is the notice period for the boiler?"
+    with OpenAIStub(model(rewrite="boiler\nONLY: kind = contract")) as stub:
+        given = ("--model", "stub", "--base-url", stub.base_url)
+        monkeypatch.setenv("ANABRANCH_INFER_FILTER", "true")
+        value = asked(run, tmp_path / "kinds", question, *given)
+        shown = run("ask", question, "--corpus", tmp_path / "kinds", *given)
+        explained = run("ask", question, "--corpus", tmp_path / "kinds", *given, "--explain")
+        everything = asked(run, tmp_path / "kinds", question, *given, "--no-inferred-filter")
+    assert value["inferred_filter"] == "kind = contract"
+    assert {passage["source"] for passage in value["passages"]} == {"contract.md"}
+    assert "Searched only: kind = contract (--no-inferred-filter searches all)." in shown.stdout
+    assert "only=kind = contract" in " ".join(explained.stdout.split())
+    assert everything["inferred_filter"] == ""
+    assert {passage["source"] for passage in everything["passages"]} == {"contract.md", "memo.md"}
 
 
 @pytest.mark.parametrize(

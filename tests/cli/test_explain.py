@@ -76,6 +76,26 @@ def test_without_a_reranker_there_is_no_column_for_it() -> None:
     assert "rerank" not in line_with(text, "fused")
 
 
+def test_what_repeats_a_better_passage_is_named() -> None:
+    kept = [{"id": "a", "score": 1.0, "ranks": {"bm25": 1}, "fused": 1}]
+    kept.append({"id": "d", "score": 0.5, "ranks": {"bm25": 3}, "fused": 3})
+    cost = {"round": 1, "ms": 1.0, "calls": 0, "prompt_tokens": 0, "output_tokens": 0}
+    trace = [
+        {"node": "rerank", **cost, "counts": {"duplicates": [{"id": "b", "of": "a"}]}},
+        {
+            "node": "pack",
+            **cost,
+            "counts": {"dropped": [{"id": "c", "why": "duplicate_of a"}, {"id": "e", "why": "x"}]},
+        },
+    ]
+    chunks = {name: chunk(name, name, page) for name, page in (("a", 1), ("b", 2), ("c", 3), ("d", 4))}
+    text = screen(state(candidates=kept, trace=trace), chunks)
+    assert "report.pdf p. 2 repeats report.pdf p. 1; report.pdf p. 3 repeats" in line_with(text, "p. 2")
+    assert line_with(text, "p. 2").split()[:3] == ["left", "out", "2"]
+    # A rank that is left out is no order of a reranker.
+    assert "rerank " not in line_with(text, "fused")
+
+
 def test_decisions_claims_and_costs() -> None:
     text = screen(state(), {})
     assert line_with(text, "thin (round 2)").rstrip().endswith("few words; missing: profit")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anabranch.agent.graph.retrieval import asearch
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
 from anabranch.ingestion.pipeline import ingest
@@ -119,15 +122,73 @@ async def test_a_budget_smaller_than_one_passage_loses_nothing_silently(synthesi
         assert any("no room for" in item["reason"] for item in state["degraded"])
 
 
-async def test_near_duplicates_are_left_out_and_named(long: str) -> None:
+def _duplicates(state: dict[str, Any]) -> list[dict[str, str]]:
+    (found,) = [step["counts"].get("duplicates", []) for step in state["trace"] if step["node"] == "rerank"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A corpus of one page in two formats, and of four others."""
+    folder = tmp_path_factory.mktemp("copied")
+    note = "Three **hundred** sandbags are the measures that protect the town from floods on the Halden."
+    (folder / "page.md").write_text(f"# Floods\n\n{note}\n")
+    (folder / "page.txt").write_text(f"{note.replace('*', '').upper()}\n")
+    for name in ("gate", "dam", "wall", "pump"):
+        (folder / f"{name}.md").write_text(f"# The {name}\n\nThe {name} protects a part of the town.\n")
+    ingest([folder], folder / "corpus")
+    return str(folder / "corpus")
+
+
+async def test_a_copy_takes_no_place_and_is_named(copied: str) -> None:
     with OpenAIStub(model()) as stub:
-        state = await _ask(stub, long, strategy="none", top_k=40)
-    copies = [passage["id"] for passage in state["passages"] if passage["source"].endswith(("a.md", "b.md"))]
-    assert len(copies) == 2
-    (dropped,) = [item for item in _packed(state)["dropped"] if item["id"] in copies]
-    assert dropped["why"].startswith("duplicate_of ")
-    assert {dropped["id"], dropped["why"].split()[1]} == set(copies)
+        state = await _ask(stub, copied, strategy="none", top_k=3)
+    (copy,) = _duplicates(state)
+    candidates = state["candidates"]
+    assert copy["of"] == candidates[0]["id"]
+    assert copy["id"] not in {candidate["id"] for candidate in candidates}
+    # The next one takes its place, with the rank that it had.
+    assert [candidate["fused"] for candidate in candidates] == [1, 3, 4]
     assert state["degraded"] == []
+
+
+async def test_a_reranker_reads_no_copy(copied: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, copied, strategy="none", top_k=2, rerank="late_interaction", rerank_depth=3)
+    assert len(_duplicates(state)) == 1
+    assert len(state["candidates"]) == 2
+    assert {candidate["fused"] for candidate in state["candidates"]} < {1, 3, 4}
+
+
+async def test_a_search_ranks_every_copy(copied: str) -> None:
+    found = await asearch(QUESTION, corpus=copied, strategy="none", top_k=3)
+    assert {document.metadata["source"] for document in found[:2]} == {"page.md", "page.txt"}
+    assert len(found) == 3
+
+
+async def test_a_copy_is_found_by_those_who_may_not_read_the_other(tmp_path: Path) -> None:
+    note = "The town keeps three hundred sandbags against floods of the Halden in the old mill by the bridge."
+    lines = [{"id": "open", "text": note}, {"id": "board", "title": "Floods", "text": note, "access": ["board"]}]
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ingest([tmp_path / "notes.jsonl"], tmp_path / "corpus")
+    with OpenAIStub(model()) as stub:
+        anybody = await _ask(stub, str(tmp_path / "corpus"), strategy="none")
+        board = await _ask(stub, str(tmp_path / "corpus"), strategy="none", access=("board",))
+    assert [passage["source"] for passage in anybody["passages"]] == ["notes.jsonl#open"]
+    assert _duplicates(anybody) == []
+    assert len(board["passages"]) == len(_duplicates(board)) == 1
+
+
+async def test_what_repeats_a_merged_passage_is_left_out_of_the_windows(tmp_path: Path) -> None:
+    said = [f"Flood gate {name} protects the mill on the Halden from high water in spring." for name in "abcdefgh"]
+    (tmp_path / "gates.md").write_text("# Measures to protect the town from floods\n\n" + "\n\n".join(said))
+    (tmp_path / "notes.txt").write_text("\n\n".join(said[2:4]))
+    ingest([tmp_path / "gates.md", tmp_path / "notes.txt"], tmp_path / "corpus")
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, str(tmp_path / "corpus"), strategy="none")
+    excerpts = [excerpt["id"] for window in state["windows"] for excerpt in window]
+    sources = {passage["id"]: passage["source"] for passage in state["passages"]}
+    assert {sources[each] for each in excerpts} == {"gates.md"}
 
 
 async def test_a_context_that_holds_no_passage_is_refused_with_what_to_change(river: str) -> None:

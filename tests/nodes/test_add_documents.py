@@ -85,6 +85,15 @@ async def test_of_many_files_those_that_changed_or_failed_are_told_and_all_are_c
     assert sum(second["totals"][status] for status in get_args(Status)) == 8
 
 
+async def test_what_concerns_the_run_as_a_whole_is_told(root: Path, tmp_path: Path) -> None:
+    context = Context(corpus=str(tmp_path / "corpus"))
+    assert (await take_in({"paths": ["mill.md"]}, context))["warnings"] == []
+    said = "Das Wehr wurde im Jahr der Flut gebaut, und es hält das Wasser des Flusses für einen Tag zurück."
+    (root / "wehr.md").write_text(said, encoding="utf-8")
+    (warning,) = (await take_in({"paths": ["wehr.md"]}, context))["warnings"]
+    assert "--embedder multilingual" in warning
+
+
 async def test_few_files_are_all_told_in_their_order(root: Path, tmp_path: Path) -> None:
     (root / "a.md").write_bytes(b"")
     result = await take_in({"paths": ["."]}, Context(corpus=str(tmp_path / "corpus")))

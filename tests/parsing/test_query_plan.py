@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.parsing.query_list import MAX_QUERY
-from anabranch.parsing.query_plan import MAX_STEPS, REACHES, QueryPlan, parse_plan
+from anabranch.parsing.query_plan import MAX_CONDITIONS, MAX_STEPS, REACHES, QueryPlan, parse_plan
 from anabranch.types import FOUND
 
 QUESTION = "In which house number did the designer of the Ashby bridge live?"
@@ -119,3 +119,26 @@ def test_no_reply_raises_or_breaks_a_bound(reply: str) -> None:
     assert len(plan.steps) <= MAX_STEPS
     assert all(FOUND in step for step in plan.steps[1:])
     assert all(any(map(str.isalnum, step)) and FOUND not in step for step in plan.steps[:1])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "notice period\nONLY: kind = contract; year >= 2024",
+        "ONLY: kind = contract\nnotice period\n- ONLY: year  >=  2024",
+        "1. notice period\n2. **ONLY:** kind = contract; year >= 2024;",
+    ],
+)
+def test_the_conditions_of_a_filter_are_no_queries(reply: str) -> None:
+    assert parsed(reply) == QueryPlan(["notice period"], only=("kind = contract", "year >= 2024"))
+
+
+def test_conditions_have_a_bound() -> None:
+    plan = parsed("ONLY: " + ";".join(f"k{n} = {'v' * 900}" for n in range(500)))
+    assert len(plan.only) == MAX_CONDITIONS
+    assert {len(each) for each in plan.only} == {MAX_QUERY}
+
+
+def test_a_filter_is_beside_a_plan() -> None:
+    plan = parsed(f"ONLY: year = 2024\nFIRST: {FIRST}\nTHEN: {THEN}\nREAD: corpus")
+    assert (plan.steps, plan.reach, plan.only) == (PLANNED, "corpus", ("year = 2024",))

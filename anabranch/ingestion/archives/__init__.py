@@ -18,7 +18,7 @@ from anabranch.ingestion.archives.archive_members import Member, is_hidden, part
 from anabranch.ingestion.archives.unpack_limits import Allowance, TooMuchError
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
 from anabranch.ingestion.safe_open import pin_path, safe_stem
-from anabranch.readers import READERS
+from anabranch.readers import READERS, extension_of
 from anabranch.readers.document import Failure
 from anabranch.store.file_identity import INSIDE
 from anabranch.text.normalization import storable
@@ -128,9 +128,9 @@ def _objection(member: Member, parts: tuple[str, ...] | None, allowance: Allowan
         return "refused", "Its name leads out of the archive, or is not a valid file name."
     if member.objection is not None:
         return member.objection
-    if is_archive(parts[-1]):
+    if is_archive(parts[-1]) or parts[-1].lower().endswith(".gz"):  # each would have an allowance of its own
         return "unsupported", "It is an archive in an archive, which is not opened."
-    if PurePosixPath(parts[-1]).suffix.lower() not in READERS:
+    if extension_of(PurePosixPath(parts[-1])) not in READERS:
         return "unsupported", "It is not of a kind that can be read."
     if too_much := allowance.objection(member.size, member.packed):
         return "too_large", f"It was not unpacked: {too_much}."

@@ -26,7 +26,7 @@ from anabranch.ingestion.isolation.job_queue import Job, JobQueue
 from anabranch.ingestion.isolation.read_and_chunk import FilePart, read_and_chunk
 from anabranch.ingestion.isolation.reader_process import COMMAND, ReaderProcess
 from anabranch.ingestion.isolation.worker_protocol import Frame, Setup, Tag, error_frame, leaves, parse_part, reason
-from anabranch.readers import READERS
+from anabranch.readers import READERS, extension_of
 
 MOST_PROCESSES = 8
 
@@ -123,7 +123,7 @@ class ReaderPool:
 
     def _job_for(self, file: Arrival) -> Job | None:
         """Return a job for the processes; None for a file that is read here."""
-        kind = file.path.suffix.lower()
+        kind = extension_of(file.path)
         if kind not in READERS or (kind in _HERE and file.size <= self._here):
             # The budget is for the whole run: ten thousand notes are read by the processes.
             self._here -= file.size

@@ -11,7 +11,7 @@ from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, Tree, 
 from anabranch.errors import ReadingError
 from anabranch.ingestion.safe_open import pin_path
 from anabranch.models.wordpiece_tokenizer import Tokens
-from anabranch.readers import READERS, read
+from anabranch.readers import READERS, extension_of, read
 from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
 from anabranch.readers.heartbeat import beat
 
@@ -50,7 +50,7 @@ def read_and_chunk(
         ReadingError: The file cannot become text.
         MemoryError: It takes more memory than there is.
     """
-    is_read = path.suffix.lower() in READERS
+    is_read = extension_of(path) in READERS
     with ExitStack() as stack:
         try:
             # A file of an unknown kind is not opened; its name is enough to refuse it.

@@ -25,6 +25,7 @@ pytest.register_assert_rewrite(
 
 from anabranch_conformance.optional_protocol_tests import (  # noqa: E402  # once asserts are rewritten
     FullScoresTests,
+    MetadataSampleTests,
     OriginalsTests,
     OutlinesTests,
     TermStatisticsTests,
@@ -35,6 +36,7 @@ from anabranch_conformance.writer_tests import WriterTests  # noqa: E402
 
 __all__ = [
     "FullScoresTests",
+    "MetadataSampleTests",
     "OriginalsTests",
     "OutlinesTests",
     "ReaderTests",

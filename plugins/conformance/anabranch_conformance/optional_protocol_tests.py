@@ -6,7 +6,16 @@ import json
 
 import pytest
 
-from anabranch.store.protocol import Arm, CorpusReader, FullScores, Originals, Outlines, Scope, TermStatistics
+from anabranch.store.protocol import (
+    Arm,
+    CorpusReader,
+    FullScores,
+    MetadataSample,
+    Originals,
+    Outlines,
+    Scope,
+    TermStatistics,
+)
 from anabranch_conformance.corpus_contents import ARMS, DOCUMENTS, EVERYTHING, FilledStore, everything, keys
 
 ELSEWHERE = {"source": "gauge.md"}
@@ -86,6 +95,30 @@ class OutlinesTests(FilledStore):
         assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks)
         assert {chunk.level for chunk in chunks} == {2}
         assert await store.leaves([book.doc_id, pay.doc_id, "nobody"], Scope(), 2) == {book.doc_id: leaves[:2]}
+
+
+class MetadataSampleTests(FilledStore):
+    """The metadata of documents."""
+
+    async def test_the_metadata_of_every_document_in_scope_has_its_title(self, store: MetadataSample) -> None:
+        found = await store.sample_metadata(EVERYTHING, 100)
+        assert all(isinstance(each, dict) for each in found)
+        assert {each["title"]: each.get("year") for each in found if "year" in each} == {
+            document.title: document.metadata["year"] for document in DOCUMENTS if "year" in document.metadata
+        }
+        assert len(found) == len(DOCUMENTS)
+        assert next(each["tags"] for each in found if each["title"] == "Pike") == ["animals", "river"]
+
+    async def test_a_sample_has_a_bound_and_obeys_the_scope(self, store: MetadataSample) -> None:
+        assert len(await store.sample_metadata(EVERYTHING, 3)) == 3
+        public = await store.sample_metadata(Scope(), 100)
+        assert "Pay" not in {each["title"] for each in public}
+        assert 2024 not in {each.get("year") for each in public}
+        narrowed = await store.sample_metadata(Scope(filters={"year": {"gt": 1800}}), 100)
+        assert [each["title"] for each in narrowed] == ["The weir"]
+        assert await store.sample_metadata(Scope(access=("board",), filters={"year": 2024}), 100) == [
+            {"title": "Pay", "year": 2024}
+        ]
 
 
 class OriginalsTests(FilledStore):

@@ -11,6 +11,7 @@ from blockbuster import blockbuster_ctx
 from anabranch.store.memory import forget
 from anabranch_conformance import (
     FullScoresTests,
+    MetadataSampleTests,
     OriginalsTests,
     OutlinesTests,
     ReaderTests,
@@ -51,6 +52,9 @@ class TestFolderFullScores(Folder, FullScoresTests): ...
 class TestFolderOriginals(Folder, OriginalsTests): ...
 
 
+class TestFolderMetadataSample(Folder, MetadataSampleTests): ...
+
+
 class TestFolderOutlines(Folder, OutlinesTests): ...
 
 
@@ -64,6 +68,9 @@ class TestMemoryFullScores(Memory, FullScoresTests): ...
 
 
 class TestMemoryOriginals(Memory, OriginalsTests): ...
+
+
+class TestMemoryMetadataSample(Memory, MetadataSampleTests): ...
 
 
 class TestMemoryOutlines(Memory, OutlinesTests): ...

@@ -10,6 +10,7 @@ from blockbuster import blockbuster_ctx
 
 from anabranch_conformance import (
     FullScoresTests,
+    MetadataSampleTests,
     OriginalsTests,
     OutlinesTests,
     ReaderTests,
@@ -42,6 +43,9 @@ class TestPostgresFullScores(Filled, FullScoresTests): ...
 
 
 class TestPostgresOriginals(Filled, OriginalsTests): ...
+
+
+class TestPostgresMetadataSample(Filled, MetadataSampleTests): ...
 
 
 class TestPostgresOutlines(Filled, OutlinesTests): ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import email
 import email.policy
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
@@ -23,11 +24,15 @@ from anabranch.readers.html import page_blocks, parse_html
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.visible_nodes import Visible
 from anabranch.text.normalization import clean, squeeze
+from anabranch_readers.mail_lines import part_lines
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _SIGNS = (*_SHOWN, "Message-ID", "Received", "Return-Path", "Delivered-To")
+_SIGNATURES = frozenset({"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"})
+_QUOTED = "Quoted text"
 _ENCRYPTED = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime", "multipart/encrypted"})
 _LEAST_SHARE = 0.25  # a plainer form with less than this of the fullest says "your program shows no HTML"
+_MESSAGE_ID = re.compile(r"<([^<>\s@]+@[^<>\s]+)>")  # not `<yes>`, which git has put into many
 _MOST_NAMED = 10
 _LONGEST_NAME = 80
 
@@ -73,21 +78,33 @@ class _MailText:
         self.attached: list[str] = []
         self.is_encrypted = False
         self._source = source
+        self._left_out = 0
         self._visible = Visible()
         self._decoding: dict[str, None] = {}
 
     def blocks(self, message: MimePart, path: HeadingPath = ()) -> Iterator[Block]:
-        """Yield the headers that matter as one block, then the text."""
+        """Yield the headers that matter as one block, then the text, and last what it quotes at length."""
         said = [(name, squeeze(_header(message, name))) for name in _SHOWN]
         text = "\n".join(f"{name}: {value}" for name, value in said if value)
         if text:
             yield Block(text, None, titles(path))
-        yield from self._body(message, path)
+        below = titles(_quoted_path(path))
+        quoted = []
+        for block in self._body(message, path):
+            if block.heading == below:
+                quoted.append(block)
+            else:
+                yield block
+        if quoted:
+            yield Block(_QUOTED, None, below, is_heading=True)
+            yield from quoted
 
     def notes(self) -> Iterator[str]:
         if self.attached:
             named = ", ".join(self.attached[:_MOST_NAMED]) + (", ..." if len(self.attached) > _MOST_NAMED else "")
             yield f"attached files were not read ({len(self.attached)}: {named})"
+        if self._left_out:
+            yield f"signatures were left out ({self._left_out} lines)"
         if self.is_encrypted:
             yield "an encrypted part was not read"
         yield from self._visible.notes()
@@ -107,7 +124,7 @@ class _MailText:
                 yield from self._body(each, path)
         elif kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
             yield from self._text(part, path)
-        elif part.get_content_maintype() != "multipart":
+        elif part.get_content_maintype() != "multipart" and kind not in _SIGNATURES:
             self._name(part)
 
     def _alternatives(self, parts: list[MimePart], path: HeadingPath) -> Iterator[Block]:
@@ -133,7 +150,12 @@ class _MailText:
             blocks, _ = page_blocks(parse_html(text, self._source), self._visible, path)
             yield from blocks
         else:
-            yield from (Block(each, None, titles(path)) for each in paragraphs(clean(text)))
+            found = part_lines(clean(text))
+            self._left_out += found.left_out
+            self.is_encrypted = self.is_encrypted or found.is_encrypted
+            yield from (Block(each, None, titles(path)) for each in paragraphs(found.own))
+            for quotation in found.quoted:
+                yield from (Block(each, None, titles(_quoted_path(path))) for each in paragraphs(quotation))
 
     def _decoded(self, part: MimePart) -> str:
         """Return the text of a part: in the encoding that it names if that fits, else in the one that does."""
@@ -158,6 +180,10 @@ class _MailText:
     def _name(self, part: MimePart) -> None:
         name = squeeze(_readable(part.get_filename() or ""))[:_LONGEST_NAME]
         self.attached.append(name or part.get_content_type())
+
+
+def _quoted_path(path: HeadingPath) -> HeadingPath:
+    return with_heading(path, len(path) + 1, _QUOTED)
 
 
 def _payload(part: MimePart) -> list[Any]:
@@ -191,7 +217,15 @@ def _word(word: bytes | str, charset: str | None) -> str:
 
 def _metadata(message: MimePart, mail: _MailText) -> dict[str, Any]:
     people = {name: _addresses(message, name) for name in ("from", "to", "cc")}
-    return {**people, "date": _date(message), "attachments": mail.attached}
+    return {**people, "date": _date(message), "thread": _thread(message), "attachments": mail.attached}
+
+
+def _thread(message: MimePart) -> str:
+    """Return the Message-ID of the mail that began the conversation, as far as this one says."""
+    for name in ("References", "In-Reply-To", "Message-ID"):
+        if found := _MESSAGE_ID.search(_header(message, name)):
+            return found[1]
+    return ""
 
 
 def _addresses(message: MimePart, name: str) -> list[str]:

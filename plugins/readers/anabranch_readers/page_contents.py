@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import pymupdf
 
-from anabranch.readers.mupdf import TEXT, Box, Page, PdfWord, spell_out, text_page
+from anabranch.readers.mupdf import TEXT, Box, Page, PdfWord, spans_of, spell_out, text_page
+from anabranch.readers.tex_codes import code_tables, has_codes
 
 # Glyphs of one font: `text`, `bbox`, `origin`, `size`, `flags`, `char_flags`, `color`, `alpha`.
 PdfSpan = dict[str, Any]
@@ -39,7 +40,12 @@ class Image(NamedTuple):
 def raw_blocks(page: Page) -> list[RawBlock]:
     """Return everything on a page that is text or drawn by lines. Raises whatever MuPDF raises on a bad page."""
     blocks: list[RawBlock] = text_page(page, _FLAGS).extractDICT()["blocks"]
-    for span in (span for block in blocks for line in block.get("lines", ()) for span in line["spans"]):
+    spans = list(spans_of(blocks))
+    if any(has_codes(span["text"]) for span in spans):
+        tables = code_tables(page, ((span["text"], span["font"]) for span in spans))
+        for span in spans:
+            span["text"] = span["text"].translate(tables.get(span["font"], {}))
+    for span in spans:
         span["text"] = spell_out(span["text"])
     return blocks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
 from collections.abc import Callable
@@ -111,4 +112,6 @@ FORMATS: dict[str, Callable[[], bytes]] = {
     ".parquet": columns,
     ".json": lambda: b'[{"name": "some words", "price": 1.5}]',
     ".xml": FEED.encode,
+    ".1": lambda: b".TH A 1\n.SH NAME\nsome words\n",
+    ".gz": lambda: gzip.compress(b"some words\n"),
 }

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Document
 from anabranch_readers.eml import read_eml
+from tests.readers.read_bytes import documents, reason
 
 
 def message(**headers: str) -> EmailMessage:
@@ -134,6 +135,74 @@ def test_encrypted_mail(tmp_path: Path) -> None:
     with pytest.raises(ReadingError) as caught:
         read(tmp_path, mail)
     assert caught.value.reason == "encrypted"
+
+
+@pytest.mark.parametrize("name", ["1258471718.M5P7.host.example.pl:2,RS", "1258471718.M5P7.host", "42", "mail!2,"])
+def test_a_message_as_a_mail_program_stores_it(tmp_path: Path, name: str) -> None:
+    mail = message(Date="Wed, 16 Jul 2008 09:24:06 +0300")
+    mail.set_content("it works.")
+    (document,) = documents(tmp_path, name, bytes(mail))
+    assert (document.title, document.metadata["format"]) == ("The pump", "eml")
+    assert texts(document)[1:] == ["it works."]
+
+
+def test_the_name_of_a_maildir_does_not_make_a_message(tmp_path: Path) -> None:
+    assert documents(tmp_path, "1258471718.M5P7.host", "From: the sea\n\nTo the land.")[0].metadata == {
+        "format": "text"
+    }
+    assert documents(tmp_path, "2024-03-01.notes.txt", "Plain words.")[0].title == "2024-03-01.notes"
+    assert reason(tmp_path, "1258471718.V2.tar", b"\0" * 512) == "unsupported"
+
+
+def test_signatures_are_left_out_and_long_quotations_come_last(tmp_path: Path) -> None:
+    mail = message()
+    quoted = "> one\n>> two\n> three\n> four\n"
+    mail.set_content(f"Before.\n> short\nAfter it.\n{quoted}> -- \n> Bob\nThe end.\n-- \nAda\nHalden\n{quoted}")
+    document = read(tmp_path, mail)
+    assert [(block.text, block.heading) for block in document.blocks[1:]] == [
+        ("Before.\n> short\nAfter it.", ()),
+        ("The end.", ()),
+        ("Quoted text", ("Quoted text",)),
+        (quoted.strip(), ("Quoted text",)),
+        (quoted.strip(), ("Quoted text",)),
+    ]
+    assert document.notes == ("signatures were left out (5 lines)",)
+
+
+def test_what_pgp_has_made_is_left_out(tmp_path: Path) -> None:
+    armor = "-----BEGIN PGP SIGNATURE-----\n\niQEzBAEB\n=abcd\n-----END PGP SIGNATURE-----\n"
+    mail = message()
+    mail.set_content(f"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nThe words.\n\n- -- \nAda\n{armor}")
+    assert texts(read(tmp_path, mail))[1:] == ["The words."]
+    mail = message()
+    mail.set_content("The words.")
+    mail.add_attachment(b"iQEz", maintype="application", subtype="pgp-signature", filename="signature.asc")
+    document = read(tmp_path, mail)
+    assert (texts(document)[1:], document.notes, "attachments" in document.metadata) == (["The words."], (), False)
+    mail = message()
+    mail.set_content("-----BEGIN PGP MESSAGE-----\n\nhQEM\n-----END PGP MESSAGE-----\n")
+    with pytest.raises(ReadingError) as caught:
+        read(tmp_path, mail)
+    assert caught.value.reason == "encrypted"
+
+
+def test_a_text_about_pgp_stays_whole(tmp_path: Path) -> None:
+    mail = message()
+    mail.set_content("-----BEGIN PGP SIGNATURE----- is the first line,\nand more follows.")
+    assert texts(read(tmp_path, mail))[1:] == ["-----BEGIN PGP SIGNATURE----- is the first line,\nand more follows."]
+
+
+@pytest.mark.parametrize(
+    ("headers", "thread"),
+    [
+        ({"References": "<yes> <a@x> <b@x>", "In-Reply-To": "<b@x>", "Message-ID": "<c@x>"}, "a@x"),
+        ({"In-Reply-To": "Your mail of <b@x>", "Message-ID": "<c@x>"}, "b@x"),
+        ({"Message-ID": "<c@x>"}, "c@x"),
+    ],
+)
+def test_mails_of_a_conversation_name_its_first(tmp_path: Path, headers: dict[str, str], thread: str) -> None:
+    head = "".join(f"{name}: {value}\n" for name, value in headers.items())
+    assert read(tmp_path, f"From: a@b.c\n{head}\nbody".encode()).metadata["thread"] == thread
 
 
 @pytest.mark.parametrize("date", ["nonsense", "Mon, 99 Foo 2008", "Fri, 31 Dec 9999 23:59:59 -2300", ""])

@@ -94,6 +94,10 @@ TWINS |= {".tsv": ".csv", ".tab": ".csv"} | dict.fromkeys(LANGUAGES.keys() - {".
 TWINS |= dict.fromkeys((".docm", ".dotx", ".dotm"), ".docx") | dict.fromkeys((".mdx", ".qmd", ".rmd"), ".md")
 TWINS |= {".mht": ".mhtml", ".asciidoc": ".adoc", ".oxps": ".xps", ".rss": ".xml", ".atom": ".xml", ".srt": ".vtt"}
 TWINS |= dict.fromkeys((".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"), ".png") | {".ppt": ".doc", ".xlsb": ".xls"}
+TWINS |= dict.fromkeys(
+    (".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9", ".1p", ".3p", ".1ssl", ".3ssl", ".5ssl", ".7ssl"), ".1"
+)
+TWINS |= dict.fromkeys((".3pm", ".3perl", ".1posix", ".3posix"), ".1")
 # Read only where an engine for OCR is, and of what no library here writes a sample: tried in files of their own.
 APART = {".png", ".ppt", ".xlsb"}
 

@@ -26,7 +26,7 @@ def test_each_message_is_a_document(tmp_path: Path) -> None:
     assert [each.source for each in found] == ["in.mbox#1@x", "in.mbox#2@x"]
     assert [each.title for each in found] == ["No. 1", "No. 2"]
     assert [block.text for block in found[1].blocks[1:]] == ["From the second", "From here on"]
-    assert found[0].metadata == {"format": "mbox", "from": ["a@x.org"]}
+    assert found[0].metadata == {"format": "mbox", "from": ["a@x.org"], "thread": "1@x"}
 
 
 def test_a_message_that_was_filed_twice_has_its_number(tmp_path: Path) -> None:
@@ -41,6 +41,11 @@ def test_a_message_that_is_too_long_costs_itself(tmp_path: Path, monkeypatch) ->
     assert isinstance(first, Failure)
     assert (first.source, first.reason) == ("in.mbox:1", "too_large")
     assert second.source == "in.mbox#2@x"
+
+
+def test_a_mailbox_needs_no_extension(tmp_path: Path) -> None:
+    data = written(tmp_path / "x", "first", "second")
+    assert [each.source for each in documents(tmp_path, "Inbox", data)] == ["Inbox#1@x", "Inbox#2@x"]
 
 
 def test_what_does_not_begin_so_is_broken(tmp_path: Path) -> None:

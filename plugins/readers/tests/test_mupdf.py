@@ -67,6 +67,9 @@ def test_ligatures_are_the_letters_they_stand_for_in_their_order(monkeypatch, sh
         def extractWORDS(self):
             return [(0, 0, 1, 1, shown, 0, 0, 0)]
 
+        def extractText(self):
+            return shown
+
         def extractDICT(self):
             return {"blocks": [{"lines": [{"spans": [{"text": shown}]}]}, {"type": 3}]}
 

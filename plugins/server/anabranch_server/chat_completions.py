@@ -158,8 +158,10 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
         for each, place in locate_markers(answer, citations)
         if place is not None
     ]
+    narrowed = state.get("inferred_filter", "")
+    only = f"Searched only: {narrowed} (`infer_filter: false` searches all)." if narrowed else ""
     doubts = "\n".join(unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or []))
-    return {"content": "\n\n".join(filter(None, (answer, sources, doubts))), "annotations": annotations}
+    return {"content": "\n\n".join(filter(None, (answer, sources, only, doubts))), "annotations": annotations}
 
 
 def _usage(state: Mapping[str, Any]) -> dict[str, int]:

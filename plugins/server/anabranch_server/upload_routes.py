@@ -15,10 +15,21 @@ from typing import Any, BinaryIO
 from fastapi import APIRouter, Request
 from starlette.datastructures import FormData, UploadFile
 
-from anabranch.errors import OperationError, ReadingError, SettingsError
+from anabranch.agent.graph.settings_precedence import operator_settings
+from anabranch.errors import (
+    CorpusEmptyError,
+    CorpusNotFoundError,
+    MissingExtraError,
+    OperationError,
+    ReadingError,
+    SettingsError,
+)
 from anabranch.identity.audit_log import audit
 from anabranch.identity.user import ingest_folder, upload_folder
+from anabranch.models.embedders import LOCAL_EMBEDDERS, check_installed
+from anabranch.store.corpus_embedder import usual_embedder
 from anabranch.store.file_identity import is_url
+from anabranch.store.stores import open_corpus
 from anabranch_server.page_process import PageProcess
 from anabranch_server.requester import Asker, Requester
 from anabranch_server.usage_limits import Limited, UsageLimits
@@ -71,6 +82,33 @@ async def upload(request: Request, caller: Asker, limits: Limited) -> dict[str, 
     # Not a parameter: FastAPI reads a form before it authenticates the sender, so anybody could fill the disk.
     async with request.form() as form:
         return await _take_files(form, caller, limits)
+
+
+@router.get("/uploads/embedders")
+async def list_embedders(caller: Asker) -> dict[str, Any]:
+    """Say what embeds the documents that are added.
+
+    Returns:
+        `embedder`: that of the corpus; None while it has no documents. `choices`: input of the graph `ingest` until
+        then, each a `name` and, where a package is missing, a `hint` how to install it. `usual`: the choice that is
+        made without one; empty if it is none of them.
+    """
+    caller.require("ingest")
+    try:
+        embedder = (await open_corpus(operator_settings(caller.user).corpus)).embedder.name
+    except (CorpusNotFoundError, CorpusEmptyError):
+        embedder = None
+    usual = usual_embedder()
+    choices = [{"name": name, "hint": _hint_of(name)} for name in LOCAL_EMBEDDERS]
+    return {"embedder": embedder, "choices": choices, "usual": usual if usual in LOCAL_EMBEDDERS else ""}
+
+
+def _hint_of(embedder: str) -> str:
+    try:
+        check_installed(embedder)
+    except MissingExtraError as error:
+        return error.hint
+    return ""
 
 
 async def _take_files(form: FormData, caller: Requester, limits: UsageLimits | None) -> dict[str, list[str]]:

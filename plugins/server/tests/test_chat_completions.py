@@ -129,3 +129,8 @@ def test_passages_that_are_shown_whole_are_not_listed_once_more() -> None:
     assert message_of({**composed, "route": {"name": "create", "reasons": []}})["content"].endswith(
         "[1] Report, Plans, p. 3"
     )
+
+
+def test_a_filter_from_the_question_is_told_below_the_answer() -> None:
+    told = message_of({"answer": "Four weeks.", "inferred_filter": "kind = contract"})["content"]
+    assert told == "Four weeks.\n\nSearched only: kind = contract (`infer_filter: false` searches all)."

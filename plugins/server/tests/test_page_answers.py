@@ -71,6 +71,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Path:
     documents = write_documents(folder / "documents")
     (documents / "lantern.md").write_text(f"# The lantern\n\n{STEPS}\n")
     write_counts(documents / "salmon.xlsx")
+    (documents / "duty.md").write_text("---\nkind: memo\n---\n# Duty\n\nThe duty at the weir is told to Ida Marrow.\n")
     ingest([documents], folder / "corpus")
     return folder
 
@@ -234,7 +235,7 @@ def test_before_the_first_question_one_reads_what_there_is_and_finds_questions(r
     welcome = reader.page.locator(".welcome")
     questions = welcome.get_by_role("button", name="What does")
     questions.first.wait_for()
-    assert re.search(r"4 documents, \d+ passages\. No chat model is set", welcome.inner_text())
+    assert re.search(r"5 documents, \d+ passages\. No chat model is set", welcome.inner_text())
     assert reader.is_serious() == []
     welcome.get_by_role("button", name="Set a chat model").click()
     reader.page.locator("#setting-model:focus").wait_for()
@@ -317,7 +318,7 @@ def test_only_the_documents_that_are_chosen_are_asked(reader: Reader) -> None:
     reader.page.get_by_role("button", name="Documents", exact=True).click()
     documents = reader.page.get_by_role("complementary", name="Documents")
     documents.get_by_label("Find a document").fill("FERRY lervik")
-    documents.get_by_text("None of the 4 has these words").wait_for()
+    documents.get_by_text("None of the 5 has these words").wait_for()
     documents.get_by_label("Find a document").fill("FERRY")
     documents.get_by_label("Ask ferry.md", exact=True).check()
     assert documents.get_by_role("checkbox").count() == 1
@@ -365,3 +366,23 @@ def test_documents_are_listed_by_folder_and_a_folder_is_asked(reader: Reader) ->
     glob = [{"source": {"glob": "a/b/*"}}, {"source": {"glob": "a[[]1]/*"}}]
     assert sent[0]["input"]["filters"] == {"or": [*glob, {"source": {"in": ["four.md"]}}]}
     reader.problems.clear()  # a browser reports a request that fails by itself
+
+
+def test_a_filter_from_the_question_is_shown_and_a_click_takes_it_away(reader: Reader, stub: OpenAIStub) -> None:
+    reader.set("model", "openai:stub")
+    usual = stub.script
+    stub.script = model(rewrite="weir\nONLY: kind = memo")
+    try:
+        reader.page.evaluate(
+            """() => localStorage.setItem("anabranch.settings",
+            JSON.stringify({...JSON.parse(localStorage.getItem("anabranch.settings")), infer_filter: true}))"""
+        )
+        reader.page.reload()
+        reader.ask("What is told at the weir, in a memo?")
+        turn = reader.turn(0)
+        assert turn.get_by_text("Searched only: kind = memo").is_visible()
+        turn.get_by_role("button", name="Search all documents").click()
+        turn.get_by_text("Version 2 of 2").wait_for()
+        assert turn.get_by_text("Searched only").count() == 0
+    finally:
+        stub.script = usual

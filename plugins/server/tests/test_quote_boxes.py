@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import random
 
-from anabranch.readers.mupdf import PdfWord
+import pytest
+
+from anabranch.readers.mupdf import PdfWord, open_pdf
+from anabranch.readers.mupdf import words as words_of
 from anabranch_server.quote_boxes import boxes_of
+from tests.readers.bitmap_font import bitmap_pdf
 
 
 def page(*lines: str) -> list[PdfWord]:
@@ -26,6 +30,13 @@ def test_spelling_and_hyphens_do_not_hide_it() -> None:
     words = page("The ﬁsh lad-", "der has “14” Stufen, größer")
     assert boxes_of([words], "", "The fish ladder has “14”", "")[0] == [(0, 0, 30, 12), (0, 20, 30, 32)]
     assert boxes_of([words], "Stufen, ", "GRÖSSER", "")[0] == [(40, 20, 50, 32)]
+
+
+def test_ligatures_that_a_pdf_has_as_codes_are_marked_with_their_words() -> None:
+    with open_pdf(bitmap_pdf([b"no e\x1bect", b"a signi\x1ccant di\x1berence"])) as pdf:
+        words = words_of(pdf[0])
+    (box,) = boxes_of([words], "no effect a ", "significant", " difference")[0]
+    assert box == pytest.approx((48, 54, 98, 64), abs=0.1)
 
 
 def test_over_a_page_break_both_pages_are_marked() -> None:

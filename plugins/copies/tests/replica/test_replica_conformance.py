@@ -16,6 +16,7 @@ from anabranch.store.stores import open_corpus, open_writer
 from anabranch.store.writer_protocol import Summary, SummaryWriter
 from anabranch_conformance import (
     FullScoresTests,
+    MetadataSampleTests,
     OriginalsTests,
     OutlinesTests,
     ReaderTests,
@@ -85,6 +86,9 @@ class TestFolderCopyFullScores(Folder, FullScoresTests): ...
 
 
 class TestFolderCopyOriginals(Folder, OriginalsTests): ...
+
+
+class TestFolderCopyMetadataSample(Folder, MetadataSampleTests): ...
 
 
 class TestFolderCopyOutlines(Folder, OutlinesTests): ...

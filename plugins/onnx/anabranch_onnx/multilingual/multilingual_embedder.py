@@ -8,7 +8,7 @@ from anabranch.errors import SettingsError
 from anabranch.models.embedder import EmbedderSettings
 from anabranch.models.minilm.bundled import open_encoder
 from anabranch.models.onnx_embedder import OnnxEmbedder, SentenceModel, mean
-from anabranch_onnx.multilingual.built_model import MODEL, MODEL_NAME, read_vocabulary, ready_model
+from anabranch_onnx.multilingual.built_model import MODEL, MODEL_NAME, check_weights, read_vocabulary, ready_model
 from anabranch_onnx.multilingual.unigram_pieces import UnigramPieces
 
 # What the model sees of a text, special tokens included; it was trained with no more.
@@ -19,6 +19,15 @@ QUERY, PASSAGE = "query: ", "passage: "
 
 class MultilingualEmbedder(OnnxEmbedder):
     """Embeds in any of many languages, on the CPU."""
+
+    @staticmethod
+    def check_package() -> None:
+        """Return if the model is made, or can be.
+
+        Raises:
+            MissingExtraError: The package with its weights is not installed.
+        """
+        check_weights()
 
     @classmethod
     def from_settings(cls, settings: EmbedderSettings) -> Self:

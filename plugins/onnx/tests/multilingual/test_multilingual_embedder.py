@@ -15,7 +15,7 @@ import pytest
 from anabranch.errors import MissingExtraError, OperationError, SettingsError
 from anabranch.models import embedders
 from anabranch.models.embedder import EmbedderSettings, embed_queries, is_multilingual
-from anabranch.models.embedders import load_embedder
+from anabranch.models.embedders import check_installed, load_embedder
 from anabranch.models.lru import LRU
 from anabranch_onnx.multilingual import built_model
 from anabranch_onnx.multilingual.built_model import FACTS, MODEL, cache_folder, is_whole, ready_model
@@ -105,7 +105,17 @@ def test_a_damaged_file_is_made_anew(name: str, damage: str, package: Path) -> N
     assert (file.read_bytes() == whole) if name != FACTS else (json.loads(file.read_bytes()) == json.loads(whole))
 
 
+def test_whether_it_can_be_made_is_told_without_making_it(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_installed("multilingual")
+    assert not cache_folder().exists()
+    made()
+    monkeypatch.setattr(built_model.importlib.util, "find_spec", lambda _name: None)
+    check_installed("multilingual")
+
+
 def test_without_the_package_the_extra_is_named(no_package: None) -> None:
+    with pytest.raises(MissingExtraError):
+        check_installed("multilingual")
     with pytest.raises(MissingExtraError) as caught:
         load_embedder("multilingual")
     assert "anabranch[multilingual]" in str(caught.value.hint)

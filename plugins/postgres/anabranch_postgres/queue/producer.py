@@ -17,7 +17,7 @@ from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.pipeline import fix_settings
 from anabranch.ingestion.sources import Gathered, gather
 from anabranch.models.embedders import load_embedder
-from anabranch.readers import PLAIN, READERS, ReadOptions, read
+from anabranch.readers import PLAIN, READERS, ReadOptions, extension_of, read
 from anabranch.readers.document import Failure
 from anabranch.store.corpus_address import StrPath, list_paths
 from anabranch.store.file_identity import archives_of, is_gone
@@ -149,7 +149,7 @@ class _Queuing:
                 self._queue.forget(path)
 
     def _look(self, number: int, item: FoundFile) -> None:
-        if not item.is_copy and item.path.suffix.lower() not in READERS:
+        if not item.is_copy and extension_of(item.path) not in READERS:
             next(read(item.path, item.source), None)  # opens nothing, but raises for an unknown kind
         seen = self._check.look(number, item, self._found.folders)
         if isinstance(seen, Unchanged):

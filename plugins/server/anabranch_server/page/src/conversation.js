@@ -65,6 +65,7 @@ function resultOf(values) {
     unconfirmed: claims.filter((each) => each.grade === "not_confirmed"),
     verification: verification.claims ? verification : {},
     status,
+    inferred_filter: turn.inferred?.text ?? "",
     usage: { calls: sum("calls"), rounds, prompt_tokens: sum("prompt_tokens"), output_tokens: sum("output_tokens"), ms },
   };
 }
@@ -141,7 +142,7 @@ export const where = (each) => `${each.title || each.source}${each.page ? `, pag
 export const asJson = (title, thread, turns) =>
   `${JSON.stringify({ title, thread_id: thread, turns: turns.map(asRecord) }, null, 2)}\n`;
 
-const KEPT = ["answer", "status", "citations", "unconfirmed", "verification", "degraded", "queries", "evidence", "route", "candidates", "passages", "usage", "trace"];
+const KEPT = ["answer", "status", "citations", "unconfirmed", "verification", "inferred_filter", "degraded", "queries", "evidence", "route", "candidates", "passages", "usage", "trace"];
 
 // Under the names of `anabranch ask --json`.
 const asRecord = ({ ended, values }) => ({

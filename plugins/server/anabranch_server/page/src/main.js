@@ -259,7 +259,7 @@ function App({ failed }) {
     setPanel("settings");
   } : null;
   const all = live ? [...turns, live] : turns;
-  const shownTurn = (turn, at) => html`<${Turn} key=${turn.run ?? `new-${at}`} turn=${turn} thread=${thread} last=${at === all.length - 1} busy=${Boolean(live)} chooses=${!options?.fixed.includes("effort")} open=${open} shown=${cite && cite.chunk_id + cite.start}
+  const shownTurn = (turn, at) => html`<${Turn} key=${turn.run ?? `new-${at}`} turn=${turn} thread=${thread} last=${at === all.length - 1} busy=${Boolean(live)} chooses=${!options?.fixed.includes("effort")} narrows=${!options?.fixed.includes("infer_filter")} open=${open} shown=${cite && cite.chunk_id + cite.start}
     resume=${tip || at < all.length - 1 ? null : resume} ask=${ask} chooseModel=${chooseModel} stop=${stop} choose=${choose} fork=${(from) => line(from.checkpoint).catch(told)} />`;
   // Those before are not laid out anew with each word of the one that is being written.
   const before = useMemo(() => turns.map(shownTurn), [turns, thread, Boolean(live), cite, settings, tip, only, overview]);

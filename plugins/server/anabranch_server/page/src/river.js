@@ -11,6 +11,7 @@ export const STEPS = {
   rerank: "ordering the passages",
   merge: "joining neighbouring passages",
   grade: "judging the evidence",
+  widen: "searching all documents",
   follow: "looking for what has to be known first",
   survey: "listing every passage",
   pack: "choosing how to answer",

@@ -15,7 +15,7 @@ import { Questions } from "./welcome.js";
 const NOTHING = {};
 const NONE = [];
 
-export function Turn({ turn, thread, busy, last, open, shown, chooses, ask, resume, stop, fork, choose, chooseModel }) {
+export function Turn({ turn, thread, busy, last, open, shown, chooses, narrows, ask, resume, stop, fork, choose, chooseModel }) {
   const [editing, setEditing] = useState(false);
   const [river, setRiver] = useState(false);
   const edit = useRef();
@@ -62,6 +62,8 @@ export function Turn({ turn, thread, busy, last, open, shown, chooses, ask, resu
     ${!turn.live && status && status !== "answered" && values.passages?.length > 0 && html`<details class="nearest"><summary>The nearest passages, to be opened</summary>
       <${Passages} values=${values} open=${open} ranks=${false} most=${5} /></details>`}
     ${!turn.live && kind !== "passages" && html`<${Claims} citations=${citations} verification=${verification} unconfirmed=${unconfirmed} open=${open} />`}
+    ${!turn.live && values.inferred_filter && html`<p class="note">Searched only: <bdi>${values.inferred_filter}</bdi>
+      ${narrows && html`${" "}<button type="button" class="plain" disabled=${busy} onClick=${() => again(question, { context: { infer_filter: false } })}>Search all documents</button>`}</p>`}
     ${!turn.live && degraded.length > 0 && html`<ul class="degraded">${degraded.map((each) => html`<li><strong>${each.step}</strong> could not do its best: ${each.reason}</li>`)}</ul>`}
     ${!turn.live && html`<div class="actions">
       ${turn.values && html`<button type="button" class="plain" aria-expanded=${river ? "true" : "false"} onClick=${() => setRiver(!river)}>How it was found</button>`}
@@ -92,7 +94,8 @@ function Further({ citations, ask }) {
     // A passage may come from another retriever, or be gone: then there is nothing to suggest.
     const near = (id) => json(`/passages/${encodeURIComponent(id)}/headings`, { signal: ends.signal }).catch(() => NONE);
     Promise.all(cited.map(near)).then((found) => {
-      const ranked = [...Array(FURTHER).keys()].flatMap((at) => found.map((each) => each[at]).filter(Boolean));
+      const known = citations.map((each) => each.heading.split(" > ").at(-1));
+      const ranked = [...Array(FURTHER).keys()].flatMap((at) => found.map((each) => each[at]).filter((each) => each && !known.includes(each)));
       if (!ends.signal.aborted) setHeadings([...new Set(ranked)].slice(0, FURTHER));
     });
     return () => ends.abort();

@@ -1,13 +1,14 @@
 // Files and folders that are dropped or chosen: sent one by one, taken in together, and told about one by one.
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Access, accessOf } from "./access.js";
+import { Embedder } from "./embedder.js";
 import { chosen as namesOf, dropped } from "./folder.js";
 import { html } from "./html.js";
 import { events, json, request } from "./server.js";
 
-const STAGES = { looking: "Looking for files", limit: "Waiting until the server takes more", files: "Reading", passages: "Learning the passages", index: "Making the index" };
+const STAGES = { looking: "Looking for files", limit: "Waiting until the server takes more", files: "Reading", passages: "Learning the passages", index: "Making the index", embedder: "Making the embedder" };
 const BAD = ["failed", "not sent"];
 // Of these one row is enough for all that are alike.
 const ALIKE = ["waiting", "unchanged", "skipped", "left out", "not sent"];
@@ -21,9 +22,14 @@ export function Upload({ options, done }) {
   const [stage, setStage] = useState(null);
   const [fault, setFault] = useState("");
   const [chosen, setChosen] = useState(null);
+  const [embedders, setEmbedders] = useState(null);
+  const [embedder, setEmbedder] = useState("");
+  const [warnings, setWarnings] = useState([]);
   const picker = useRef();
   const folder = useRef();
   const heading = useRef();
+  const look = () => json("/uploads/embedders").then(setEmbedders).catch((error) => setFault(error.message));
+  useEffect(() => void look(), []);
   const change = (name, what) => setFiles((now) => now.map((each) => (each.name === name ? { ...each, ...what } : each)));
 
   // How many one may send in a minute is waited for, and not how many in a day.
@@ -66,7 +72,7 @@ export function Upload({ options, done }) {
   };
 
   const takeIn = async (paths) => {
-    const body = { assistant_id: "ingest", input: { paths, ...accessOf(options, chosen) }, stream_mode: ["custom", "values"] };
+    const body = { assistant_id: "ingest", input: { paths, ...accessOf(options, chosen), ...(embedder && embedders?.embedder === null ? { embedder } : {}) }, stream_mode: ["custom", "values"] };
     let report = null;
     for await (const each of events(await patiently(() => request("/runs/stream", { method: "POST", body })))) {
       if (each.event === "error") throw new Error(each.data.message);
@@ -82,17 +88,20 @@ export function Upload({ options, done }) {
 
   const add = async (given, password) => {
     setFault("");
+    setWarnings([]);
     setStage({ stage: "sending" });
     try {
       const sent = await send(given, password);
       if (sent.length) {
         const report = await takeIn(sent.map(({ path }) => path));
+        setWarnings(report.warnings ?? []);
         const names = new Set(sent.map(({ name }) => name));
         setFiles((now) => [...now.filter(({ name }) => !names.has(name)), ...report.files.map((row) => told(row, sent))]);
       }
     } catch (error) {
       setFault(error.message);
     }
+    await look();
     setStage(null);
     done();
   };
@@ -127,8 +136,10 @@ export function Upload({ options, done }) {
     <input ref=${picker} type="file" multiple hidden aria-label="Files to add" onChange=${pick} />
     <input ref=${folder} type="file" webkitdirectory hidden aria-label="A folder to add" onChange=${pick} />
     ${options.name !== null && html`<${Access} options=${options} chosen=${chosen} choose=${setChosen} />`}
+    ${embedders && html`<${Embedder} ...${embedders} chosen=${embedder} choose=${setEmbedder} />`}
     ${fault && html`<p role="alert">${fault}</p>`}
     ${stage && html`<${Stage} ...${stage} files=${files} />`}
+    ${warnings.map((each) => html`<p>${each}</p>`)}
     <p class="hidden" role="status">${!stage && files.length > 0 && summary(files)}</p>
     ${files.length > 0 && html`<${Report} files=${files} isOver=${!stage} heading=${heading} unlock=${unlock} />`}
   </section>`;

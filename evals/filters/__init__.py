@@ -1,0 +1,1 @@
+"""Filters from questions: what they find, and what is found where they are wrong."""
