@@ -403,4 +403,4 @@ ${Jn(`Nearest words: ${r}`)}`:""}`)}return`${t.join(`
     ${t&&D&&l`<${co} options=${t} isShown=${x==="documents"} close=${Re} changed=${ee} only=${N} setOnly=${O} />`}
     ${x==="settings"&&t&&l`<${bo} fixed=${t.fixed} values=${C} onChange=${S} close=${Re} aim=${I} />`}
   </div>`}Bt();var dr=await fo();Sn(l`<${ur} failed=${dr} />`,document.getElementById("page"));
-// sources e2735a7cc4d96e0db853b19ccd83e28ff024f421e37835377826784fcddb87a1
+// sources a6b814dd5e12ff7b3382409c3faad49d771bbf39712287ae25ee2886464c93eb
