@@ -1,6 +1,6 @@
 // An answer with its markers, the card of a marker, and what became of each claim.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { where } from "./conversation.js";
 import { GRADES, named } from "./grades.js";
@@ -88,7 +88,8 @@ function withUnconfirmed(piece, unconfirmed) {
 
 function Card({ cite, element, grade, open, onEnter, onLeave, close }) {
   const own = useRef();
-  useEffect(() => {
+  // At once: a card that goes again before it is painted would leave its listeners behind.
+  useLayoutEffect(() => {
     const at = element.getBoundingClientRect();
     const card = own.current;
     const left = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - card.offsetWidth - 8));
