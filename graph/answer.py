@@ -28,7 +28,7 @@ from anabranch.agent.graph.routes import (
 )
 from anabranch.agent.graph.settings_precedence import resolve_settings
 from anabranch.agent.graph.step import OwnStep, Steps, refuse_unknown_steps
-from anabranch.agent.graph.telemetry import run_callbacks
+from anabranch.agent.graph.telemetry import RunSpans
 from anabranch.agent.nodes.abstain import abstain
 from anabranch.agent.nodes.begin import BeginTask, begin
 from anabranch.agent.nodes.cite import cite
@@ -129,7 +129,7 @@ def build(
 
 def _compile(builder: AnswerBuilder) -> AnswerGraph:
     compiled = builder.compile(name="answer")
-    return compiled.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=run_callbacks("answer"))
+    return compiled.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=[RunSpans("answer")])
 
 
 graph = _compile(build())

@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from anabranch.agent.graph.step import NodeStep
-from anabranch.agent.graph.telemetry import run_callbacks
+from anabranch.agent.graph.telemetry import RunSpans
 from anabranch.agent.nodes.add_documents import add_documents
 from anabranch.agent.nodes.settings import IngestContext
 
@@ -51,4 +51,4 @@ def build() -> StateGraph[IngestState, IngestContext, IngestInput, IngestState]:
     return builder
 
 
-graph = build().compile(name="ingest").with_config(callbacks=run_callbacks("ingest"))
+graph = build().compile(name="ingest").with_config(callbacks=[RunSpans("ingest")])

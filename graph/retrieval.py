@@ -24,7 +24,7 @@ from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings, bind, bind
 from anabranch.agent.graph.dependencies import MAX_CONCURRENCY
 from anabranch.agent.graph.routes import after_follow, after_grade, after_rewrite, fan_out, first_step, to_begin
 from anabranch.agent.graph.step import OwnStep, Steps
-from anabranch.agent.graph.telemetry import run_callbacks
+from anabranch.agent.graph.telemetry import RunSpans
 from anabranch.agent.nodes.begin import BeginTask, begin_search
 from anabranch.agent.nodes.checked_settings import settings_error, suggest
 from anabranch.agent.nodes.condense import condense
@@ -133,7 +133,7 @@ def build_search(
     return builder
 
 
-_CALLBACKS = run_callbacks("search")
+_CALLBACKS = [RunSpans("search")]
 
 graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_CALLBACKS)
 

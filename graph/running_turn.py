@@ -74,6 +74,7 @@ class RunningTurn:
 
     def _read(self, state: Mapping[str, Any]) -> None:
         self._state = state
+        self._chunks: dict[str, Chunk] = {}
         self._record: TurnRecord | None = None if self._begins else state.get("turn")
         self.scope = make_scope(self.settings, filters_of_turn(self._record) if self._record else None)
         self.budget = (
@@ -137,7 +138,9 @@ class RunningTurn:
 
     async def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return passages: those that this turn has read, those of external retrievers, then the corpus's."""
-        return await load_chunks(self._state, ids, self.corpus, self.scope)
+        if missing := [chunk_id for chunk_id in ids if chunk_id not in self._chunks]:
+            self._chunks |= await load_chunks(self._state, missing, self.corpus, self.scope)
+        return {chunk_id: self._chunks[chunk_id] for chunk_id in ids if chunk_id in self._chunks}
 
     async def audit(self, event: str, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
         """Write a line into the audit log."""

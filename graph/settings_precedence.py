@@ -21,6 +21,8 @@ from anabranch.agent.nodes.efforts import EFFORTS, WINDOWED
 from anabranch.agent.nodes.settings import PRIVATE, REACHING, Context
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import AUTH_USER, User, UserRole
+from anabranch.models.local_servers import LocalModel, last_found
+from anabranch.models.lru import LRU
 from anabranch.registry import OBJECT
 from anabranch.safety.operator import environment, needs_identity, operator
 
@@ -54,6 +56,40 @@ def resolve_settings(
     user = find_caller(required=role is not None)
     if user is not None and role is not None:
         user.require(role)
+    key = _key(given, remembered, bindings, user)
+    # What an id stands for is kept beside the settings, so that nothing else can have it.
+    made_of = (given, bindings, environment(), last_found())
+    known = _resolved.get(key) if key is not None else None
+    if known is not None and all(one is other for one, other in zip(known[0], made_of, strict=True)):
+        return known[1]
+    context = _resolve(given, remembered, bindings, user)
+    if key is not None:
+        _resolved.set(key, (made_of, context))
+    return context
+
+
+_Origins = tuple[Context | None, GraphBindings, Mapping[str, str], LocalModel | None]
+
+RESOLVED = 64
+"""Settings that are kept, so that the steps and edges of a turn resolve them once."""
+
+# Owner: this module.
+_resolved: LRU[tuple[Any, ...], tuple[_Origins, Context]] = LRU(RESOLVED)
+
+
+def _key(
+    given: Context | None, remembered: Mapping[str, Any] | None, bindings: GraphBindings, user: User | None
+) -> tuple[Any, ...] | None:
+    """Return what tells equal settings; None if the thread holds what is not JSON."""
+    try:
+        return id(given), json.dumps(remembered, sort_keys=True), id(bindings), user, needs_identity()
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _resolve(
+    given: Context | None, remembered: Mapping[str, Any] | None, bindings: GraphBindings, user: User | None
+) -> Context:
     explicit = given.explicit if given is not None else {}
     if not isinstance(remembered, Mapping | None):
         msg = "The settings kept in this thread cannot be used: they are not a mapping of names to values."

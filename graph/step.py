@@ -16,7 +16,8 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any
 
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import set_config_context
 from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite
@@ -69,7 +70,7 @@ class Steps:
             return own
         return NodeStep(name, _as_node(name, own), self._bindings, shape=shape)
 
-    def edge(self, choose: Callable[..., Any]) -> Callable[[Any], Any]:
+    def edge(self, choose: Callable[..., Any]) -> EdgePath:
         """Return a path for `add_conditional_edges` that checks the state, and calls `choose(state[, settings])`."""
         needs_settings = len(inspect.signature(choose).parameters) > 1
 
@@ -79,7 +80,7 @@ class Steps:
                 # No role: a server runs edges without a user when a state is edited; steps check the role.
                 return choose(state, _resolve(state, self._bindings, None)) if needs_settings else choose(state)
 
-        return path
+        return EdgePath(path)
 
     def pause(self, node: Callable[[Any], Update]) -> Any:  # noqa: ANN401  # LangGraph's types take no plain function
         """Return a node that pauses for a person, or its replacement; the trace has no line of the pause."""
@@ -106,6 +107,20 @@ def refuse_unknown_steps(replacements: Mapping[str, OwnStep], names: Sequence[st
             near = get_close_matches(name, names, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else f"The steps are {', '.join(names)}."
             raise SettingsError(f"There is no step {name!r} to replace.", hint=hint)
+
+
+class EdgePath(RunnableLambda[Any, Any]):
+    """Chooses the next steps at once: a thread and a run of its own in the trace would cost more than the choice."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
+        """Return the choice."""
+        # LangGraph sets it for steps alone.
+        with set_config_context(config or {}) as context:
+            return context.run(self.func, input)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
+        """Return the choice."""
+        return self.invoke(input, config)
 
 
 class NodeStep(Runnable[Any, Any]):

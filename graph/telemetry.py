@@ -235,15 +235,6 @@ class RunSpans(GraphCallbackHandler):
         _run_duration.record(time.perf_counter() - run.began, labels)
 
 
-def run_callbacks(graph: str) -> list[RunSpans]:
-    """Return the callbacks that follow the runs of a graph; none without the SDK, since each costs a millisecond."""
-    providers = (trace.get_tracer_provider(), metrics.get_meter_provider())
-    # The API's own providers do nothing.
-    own = ("opentelemetry.trace", "opentelemetry.metrics")
-    is_set_up = any(not type(provider).__module__.startswith(own) for provider in providers)
-    return [RunSpans(graph)] if is_set_up else []
-
-
 def run_span() -> trace.Span | None:
     """Return the span of the current step's run; None if no callback follows it."""
     try:

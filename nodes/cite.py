@@ -52,16 +52,17 @@ async def _cite_draft(state: State, turn: Turn) -> Update:
     given = (state["turn"]["question"], question, *(each.text for each in passages.values()))
     corpus = await turn.corpus()
 
-    def attribute_draft(limit: TimeLimit) -> tuple[Attribution, int]:
+    def attribute_draft(limit: TimeLimit) -> tuple[Attribution, Verified, int]:
         written, removed = without_instructions(state["draft"]["answer"], instructions(turn.settings), given)
-        found = attribute(written, passages, question, limit)
-        return add_similar(found, corpus.embedder), removed
+        found = add_similar(attribute(written, passages, question, limit), corpus.embedder)
+        return found, found.set_markers(), removed
 
-    attribution, removed = await check(attribute_draft)
-    attribution, judgements, explanation = await _check_further(state, turn, attribution)
+    found, checked, removed = await check(attribute_draft)
+    attribution, judgements, explanation = await _check_further(state, turn, found)
     if removed:
         turn.degraded("cite", _LEAKED.format(removed))
-    checked = await asyncio.to_thread(attribution.set_markers)
+    if attribution is not found:
+        checked = await asyncio.to_thread(attribution.set_markers)
     if checked.unchecked:
         turn.degraded("cite", _UNCHECKED.format(checked.unchecked, len(checked.claims)))
     status = _find_status(checked, attribution, is_strict=turn.settings.strict)

@@ -128,9 +128,8 @@ async def _find_words(state: RetrievalState, turn: Turn, question: str) -> list[
     own = [chunk_id for chunk_id in ids if chunk_id not in external]
     found = await occurring_in(corpus, WORD.findall(question), own, turn.scope)
     others = [external[chunk_id] for chunk_id in ids if chunk_id in external]
-    analysed = await corpus.analyse(
-        [f"{passage['title']} {passage['heading']} {passage['text']}" for passage in others]
-    )
+    texts = [f"{passage['title']} {passage['heading']} {passage['text']}" for passage in others]
+    analysed = await corpus.analyse(texts) if texts else []
     return [*found.values(), *map(frozenset, analysed)]
 
 

@@ -47,15 +47,17 @@ async def map_window(state: MapTask, turn: Turn) -> Update:
     if not passages:
         skip_window(turn, index + 1)
         return {"partials": []}
+    compared, chunks = await read_passages(turn, state["excerpts"])
+    from anabranch.citations.check_pool import read_meanwhile
+
     try:
         # Only the branch of the first window, which has the best passages, shows them.
-        async with nullcontext() if index else turn.awaiting_model():
+        async with read_meanwhile(compared.values()), nullcontext() if index else turn.awaiting_model():
             draft = await write_from_window(turn, chat, passages, question, window=index + 1)
     except ModelError as error:
         turn.degraded(f"map:{index + 1}", error)
         return {"partials": []}
     # Scored here, because the step that compares the answers does not read the passages.
-    compared, chunks = await read_passages(turn, state["excerpts"])
     support = await measure_support(draft["answer"], compared, question)
     partial = Partial(level=0, index=index, draft=draft, group=None, score=round(support.score, 3))
     if gone := [excerpt["id"] for excerpt in state["excerpts"] if excerpt["id"] not in chunks]:

@@ -92,7 +92,7 @@ def shortest_run(claim: ReadClaim, piece: Piece, language: str) -> list[Token]:
     first, inside = 0, Counter[int]()
     for last, found in enumerate(held):
         inside.update(found)
-        while wanted and len(+inside) == len(wanted):
+        while wanted and all(inside[index] > 0 for index in wanted):
             if best is None or last - first < best[1] - best[0]:
                 best = first, last
             inside.subtract(held[first])

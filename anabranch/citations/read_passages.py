@@ -45,8 +45,8 @@ passage_text = _memory.passage
 
 
 def read(passages: Iterable[PassageText], limit: TimeLimit) -> None:
-    """Read passages for later comparisons, as far as there is time."""
+    """Read what every comparison needs of passages, as far as there is time; the rest is read where it is needed."""
     with suppress(TimeIsUp):
         for passage in passages:
             limit.spend()
-            _ = passage.candidates, passage.whole, passage.folded, passage.statements
+            _ = passage.whole.terms, [piece.keys for *_, piece in passage.candidates]

@@ -38,6 +38,7 @@ _ONE_CHAR = re.compile(f"[{UNSPACED}]")
 _CODE = re.compile(r"\d|_|(?<=.)[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
 # "5-10 days"; a number that begins with a zero is part of a code.
 _FROM_TO = re.compile(r"([1-9]\d{0,3})[-–]([1-9]\d{0,3})")
+_FIRST_DIGIT = "123456789"
 # "4-letter", "3-stellig"
 _COUNTED = re.compile(r"\d+-[^\W\d_]{3,}")
 _BREAK = re.compile(r"[,;:.!?()\[\]|，。、；：؟،]|\s[-–—]\s")
@@ -132,7 +133,7 @@ def _read(text: str, language: str, names: frozenset[str], numbers: Mapping[int,
         elif (found := numbers.get(start)) and found[0] >= end:
             done = found[0]
             result.append(Token(start, done, text[start:done], (), "figure", found[1], opens=opens))
-        elif between_two := _FROM_TO.fullmatch(match[0]):
+        elif text[start] in _FIRST_DIGIT and (between_two := _FROM_TO.fullmatch(match[0])):
             done = end
             result += _from_to(between_two, start, opens=opens)
         else:
@@ -216,6 +217,8 @@ def _date(match: re.Match[str], *, english: bool) -> list[Token]:
 
 def _with_units(read: list[Token], units: Mapping[str, str]) -> list[Token]:
     """Give each number its unit from the one or two words after it."""
+    if not any(token.figure for token in read):
+        return read
     result: list[Token] = []
     for token in read:
         at, name = len(result) - 1, token.text

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Annotated
 
@@ -100,7 +100,7 @@ def operator() -> Operator:
         SettingsError: A variable cannot be read; an unreadable lock must not leave everything open.
     """
     try:
-        return Operator.model_validate(dict(environment()))
+        return _read_operator(frozenset(environment().items()))
     except ValidationError as error:
         names = ", ".join(f"{PREFIX}{str(item['loc'][0]).upper()}" for item in error.errors(include_input=False))
         msg = f"These environment variables cannot be used: {names}."
@@ -109,6 +109,12 @@ def operator() -> Operator:
             hint="ANABRANCH_LOCK and ANABRANCH_UNLOCK are lists written as JSON, such as "
             '["corpus"]; times are numbers of seconds.',
         ) from error
+
+
+@lru_cache(maxsize=4)
+def _read_operator(variables: frozenset[tuple[str, str]]) -> Operator:
+    """Return the operator's settings in these variables. Owner: this module; every step of a turn asks for them."""
+    return Operator.model_validate(dict(variables))
 
 
 def own_places() -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import platform
 import re
@@ -22,7 +23,7 @@ from benchmarks.answering.figures import Figures
 from benchmarks.answering.material import write_queries
 from benchmarks.answering.model import variants
 from benchmarks.answering.rows import FLOOR, NAMES, OURS, SERVER
-from benchmarks.answering.running import OWN, Terms, measured
+from benchmarks.answering.running import OWN, Terms, cores, measured
 from benchmarks.answering.server import LATENCY, PER_TOKEN
 from benchmarks.answering.tables import tables
 from benchmarks.at_scale.generate import generate
@@ -34,28 +35,28 @@ PAGE = Path(__file__).parent.with_name("answering.md")
 TEXT = (ROOT / "docs", ROOT / "tests" / "samples")
 # Ours goes before those that search the same corpus.
 ORDER = (OURS, SERVER, FLOOR, "llama_index", "langchain", "haystack")
-PASSAGES, QUESTIONS, SENTENCES, SEED = 10_000, 500, 6_000, 1
+PASSAGES, QUESTIONS, SENTENCES, SEED = 10_000, 1_000, 6_000, 1
 PLAIN = re.compile(r"[A-Z][\w ,;:()/.%'’-]+[.?]")
 """Sentences that are questions enough; some systems would lose a quote, or half of a line of code, on the way."""
 
-FULL = Terms(repeats=3, warm=True, together=32, rounds=2, latency=LATENCY, per_token=PER_TOKEN, cap=600)
-QUICK = Terms(repeats=1, warm=False, together=2, rounds=1, latency=0.02, per_token=0.0005, cap=900, batches=4)
+FULL = Terms(turns=15, stalls=5, warm=True, together=32, rounds=5, latency=LATENCY, per_token=PER_TOKEN, cap=600)
+QUICK = Terms(turns=2, stalls=1, warm=False, together=2, rounds=1, latency=0.02, per_token=0.0005, cap=900, batches=4)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write if asked to."""
     options = _parser().parse_args(arguments)
-    terms = QUICK if options.quick else replace(FULL, repeats=options.repeats)
+    terms = QUICK if options.quick else replace(FULL, turns=options.turns)
     terms = replace(terms, pipelines=options.pipelines)
     if options.quick:
-        options.passages, options.sentences, options.questions = 150, 200, 48
+        options.passages, options.sentences, options.questions = 150, 200, 90
     console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
     held = TemporaryDirectory(prefix="anabranch-answering-") if options.folder is None else nullcontext(options.folder)
     with held as name:
         folder = Path(name)
         folder.mkdir(parents=True, exist_ok=True)
         figures = _measured(options, terms, folder, console)
-    found = [*tables(figures, _machine(options, terms, figures), terms.pipelines), aims(figures)]
+    found = [*tables(figures, _machine(options, terms), terms.pipelines), aims(figures)]
     for table in found:
         console.print(for_terminal(table))
     if options.write:
@@ -73,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--text", type=Path, action="append", metavar="FOLDER", help="text to make the corpus of; default: the guide")
     add("--sentences", type=int, default=SENTENCES, help="most sentences that are taken from it")
     add("--questions", type=int, default=QUESTIONS, help="most sentences to ask; none is asked twice")
-    add("--repeats", type=int, default=FULL.repeats, help="turns per row; the one with the median wall time is shown")
+    add("--turns", type=int, default=FULL.turns, help="turns per row, in each of which every system is asked")
     add("--folder", type=Path, help="keep the corpus here")
     add("--quick", action="store_true", help="a few seconds: whether it works, not how fast")
     add("--write", nargs="?", type=Path, const=PAGE, metavar="PAGE", help=f"default: {PAGE.name}; and its picture")
@@ -83,12 +84,9 @@ def _parser() -> argparse.ArgumentParser:
 def _measured(options: argparse.Namespace, terms: Terms, folder: Path, console: Console) -> dict[str, Figures]:
     console.print(f"{options.passages:,} passages: generating")
     material = _material(options, folder)
-    figures = {}
-    for system in options.systems:
-        interpreter = sys.executable if system in OWN else options.peers
-        if interpreter:
-            figures[system] = measured(system, interpreter, folder, material.folder, terms, console.print)
-    return figures
+    interpreters = {system: sys.executable if system in OWN else options.peers for system in options.systems}
+    given = {system: interpreter for system, interpreter in interpreters.items() if interpreter}
+    return asyncio.run(measured(given, folder, material.folder, terms, console.print))
 
 
 def _material(options: argparse.Namespace, folder: Path) -> Material:
@@ -101,17 +99,18 @@ def _material(options: argparse.Namespace, folder: Path) -> Material:
     return generate(pool, options.passages, folder, SEED)
 
 
-def _machine(options: argparse.Namespace, terms: Terms, figures: Mapping[str, Figures]) -> dict[str, str]:
+def _machine(options: argparse.Namespace, terms: Terms) -> dict[str, str]:
     pace = f"{terms.latency * 1000:g} ms, then {terms.per_token * 1000:g} ms a token"
-    versions = {name: version for each in figures.values() for name, version in each.versions.items()}
+    of_server, of_systems = cores()
+    apart = f"{len(of_server)} for the model server alone, {len(of_systems)} for the systems" if of_server else "shared"
+    size = "quick" if options.quick else "full"
     return {
-        "size of the run": f"{'quick' if options.quick else 'full'}, {terms.repeats} turns a row",
+        "size of the run": f"{size}, {terms.turns} turns a row, and {terms.stalls} for stalls",
         "passages": f"{options.passages:,}",
         "model server": pace,
-        "cores": str(os.cpu_count()),
+        "cores": f"{os.cpu_count()}: {apart}",
         "load at the end": f"{os.getloadavg()[0]:.1f}",
         "Python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
-        **versions,
     }
 
 

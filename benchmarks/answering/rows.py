@@ -17,20 +17,25 @@ PIPELINES = {
 }
 """Every pipeline reads the same number of the same passages, whoever runs it."""
 
-FLOOR, OURS, SERVER = "floor", "anabranch", "anabranch_server"
+FLOOR, OURS, SERVER, PEER = "floor", "anabranch", "anabranch_server", "llama_index"
 NAMES = {
     "llama_index": "LlamaIndex", "langchain": "LangChain", "haystack": "Haystack", FLOOR: "hand-written floor",
     OURS: "Anabranch", SERVER: "Anabranch, server set-up",
 }  # fmt: skip
 
 REQUIREMENTS = {
-    "llama_index": ("llama-index-core", "llama-index-llms-openai-like", "llama-index-retrievers-bm25", "bm25s"),
-    "langchain": ("langchain-classic", "langchain-community", "langchain-openai", "rank-bm25", "faiss-cpu"),
-    "haystack": ("haystack-ai",),
-    FLOOR: ("httpx",),
-    OURS: ("langgraph", "langchain-openai", "faiss-cpu"),
-    SERVER: ("langgraph",),
-}
+    "llama_index": (
+        "llama-index-core", "llama-index-llms-openai-like", "llama-index-retrievers-bm25", "bm25s", "faiss-cpu",
+        "openai", "httpx",
+    ),
+    "langchain": (
+        "langchain-classic", "langchain-community", "langchain-openai", "rank-bm25", "faiss-cpu", "openai", "httpx",
+    ),
+    "haystack": ("haystack-ai", "openai", "httpx"),
+    FLOOR: ("httpx", "faiss-cpu"),
+    OURS: ("langgraph", "langchain-openai", "faiss-cpu", "openai", "httpx"),
+    SERVER: ("langgraph", "langchain-openai", "faiss-cpu", "openai", "httpx"),
+}  # fmt: skip
 """Packages whose versions are told."""
 
 

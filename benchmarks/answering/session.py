@@ -1,114 +1,91 @@
 """One system in a process of its own: `python -m benchmarks.answering.session JOB.json`.
 
-What it finds out is written as it goes, a line of JSON at a time, so that a process that is stopped has told what it
-knew. It runs in the peers' environment, too: nothing of Anabranch or its dependencies is imported here.
+It reads orders, a line of JSON each, and answers each with another, so that the systems can take turns. It runs in the
+peers' environment, too: nothing of Anabranch or its dependencies is imported here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from benchmarks.answering.material import Asked
-from benchmarks.answering.rows import REQUIREMENTS, Row, rows_of
+from benchmarks.answering.rows import REQUIREMENTS, rows_of
 from benchmarks.answering.stopwatch import watched
-from benchmarks.answering.systems import System, system_of
+from benchmarks.answering.systems import Answer, Ask, System, system_of
 
-ASTRAY = 10
-"""Questions in a row that may be answered in another way than the row is about."""
+Facts = dict[str, Any]
 
 
 class Session:
-    """A system, its questions, and where to write figures."""
+    """A system and its rows; each method is an order, and returns what is told."""
 
-    def __init__(self, job: dict[str, Any], told: TextIO) -> None:
+    def __init__(self, job: Facts) -> None:
         """Import the system."""
-        self._job, self._told = job, told
+        self._name: str = job["system"]
         asked = Asked(Path(job["material"]), Path(job["queries"]))
-        # Each is asked once: a system may keep an answer.
-        self._questions: Iterator[str] = iter(asked.by_question)
-        self._system: System = system_of(job["system"], asked, Path(job["folder"]), job["base_url"])
+        self._system: System = system_of(self._name, asked, Path(job["folder"]), job["base_url"])
+        self._rows = {row.name: row for row in rows_of(self._name)}
+        self._ask: dict[tuple[str, str], Ask] = {}
 
-    def tell(self, **facts: object) -> None:
-        """Write facts down at once."""
-        self._told.write(json.dumps(facts) + "\n")
-        self._told.flush()
-
-    async def run(self) -> None:
-        """Build, and measure row after row; a row that fails does not end the others."""
-        self.tell(versions={name: version(name) for name in REQUIREMENTS[self._job["system"]]})
+    async def build(self) -> Facts:
+        """Take in the passages."""
         await self._system.build()
-        for row in rows_of(self._job["system"]):
-            for saver in self._system.savers if row.pipeline in self._job["pipelines"] else ():
-                try:
-                    await self._row(row, saver)
-                except Exception as error:  # noqa: BLE001  # whatever a system raises is its row in the table
-                    self.tell(row=row.name, saver=saver, failed=f"{type(error).__name__}: {error}"[:300])
+        return {"versions": {name: version(name) for name in REQUIREMENTS[self._name]}}
 
-    async def _row(self, row: Row, saver: str) -> None:
-        await self._system.ready(row, saver)
-        # The first turn only warms up: imports, connections, caches.
-        warm = await self._turn(row, saver, tell=False) if self._job["warm"] else 0
-        for _ in range(self._job["repeats"]):
-            warm = await self._turn(row, saver) or warm
-        if warm:
-            idle = [await self._system.idle(warm) for _ in range(4)][1:]
-            self.tell(row=row.name, saver=saver, idle=idle)
-        if row.together and saver == self._system.savers[0]:
-            for _ in range(self._job["rounds"]):
-                await self._together(row, saver)
+    async def know(self, questions: Sequence[str]) -> Facts:
+        """Have the vectors of all queries of these questions."""
+        await self._system.know(questions)
+        return {}
 
-    async def _turn(self, row: Row, saver: str, *, tell: bool = True) -> int:
-        """Ask one question; return the steps that it took."""
-        went: list[str] = []
-        for question in itertools.islice(self._questions, ASTRAY):
-            await self._system.know(question)
-            async with watched() as watch:
-                answer = await self._system.ask(question)
-                watch.end()
-            if not answer.astray and answer.text:
-                if tell:
-                    self.tell(row=row.name, saver=saver, turn=watch.facts(), first=answer.first, steps=answer.steps)
-                return answer.steps
-            went.append(answer.astray or "no answer")
-        raise RuntimeError(f"no question went as it should: {went!r}")
+    async def ready(self, row: str, saver: str) -> Facts:
+        """Make what answers a row."""
+        self._ask[row, saver] = await self._system.ready(self._rows[row], saver)
+        return {}
 
-    async def _together(self, row: Row, saver: str) -> None:
-        questions: list[str] = []
-        for question in self._questions:
-            await self._system.know(question)
-            # Asked alone first: no question is in the passages, and where nothing is found none is rightly answered.
-            answer = await self._system.ask(question)
-            if answer.text and not answer.astray:
-                questions.append(question)
-            if len(questions) == self._job["together"]:
-                break
-        else:
-            raise RuntimeError("there are too few questions")
-        async with watched() as watch:
-            answers = await asyncio.gather(*(self._system.ask(question) for question in questions))
+    async def turn(self, row: str, saver: str, questions: Sequence[str], *, beat: bool) -> Facts:
+        """Ask questions, all at once."""
+        ask = self._ask[row, saver]
+        async with watched(beat=beat) as watch:
+            answers = await asyncio.gather(*map(ask, questions))
             watch.end()
-        answered = sum(bool(answer.text) and not answer.astray for answer in answers)
-        self.tell(row=row.name, saver=saver, together=watch.facts(), asked=len(questions), answered=answered)
+        return {"watch": watch.facts(), "answers": [_told(answer) for answer in answers]}
 
+    async def idle(self, saver: str, steps: int) -> Facts:
+        """Measure as many steps that do nothing; the first time counts for nothing."""
+        return {"idle": [await self._system.idle(saver, steps) for _ in range(4)][1:]}
 
-def main(job_file: str) -> int:
-    """Run the job in the file; exit code 1 with the reason in the figures where it fails."""
-    job = json.loads(Path(job_file).read_text("utf-8"))
-    with Path(job["told"]).open("a", encoding="utf-8") as told:
+    async def obey(self, order: Facts) -> Facts:
+        """Do what an order says; whatever a system raises is told."""
         try:
-            asyncio.run(Session(job, told).run())
-        except Exception as error:  # noqa: BLE001  # whatever a system raises is told
-            told.write(json.dumps({"failed": f"{type(error).__name__}: {error}"[:300]}) + "\n")
-            return 1
-    return 0
+            told: Facts = await getattr(self, order.pop("do"))(**order)
+        except Exception as error:  # noqa: BLE001  # it is its row in the table
+            return {"failed": f"{type(error).__name__}: {error}"[:300]}
+        return told
+
+
+def _told(answer: Answer) -> Facts:
+    return {"first": answer.first, "steps": answer.steps, "astray": answer.astray or ("" if answer.text else "empty")}
+
+
+async def main(job: Facts) -> None:
+    """Obey until there are no more orders."""
+    # What a system prints must not stand among what is told.
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as told:
+        os.dup2(2, 1)
+        session = Session(job)
+        orders = asyncio.StreamReader(limit=2**24)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
+        while line := await orders.readline():
+            told.write(json.dumps(await session.obey(json.loads(line))) + "\n")
+            told.flush()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1]))
+    asyncio.run(main(json.loads(Path(sys.argv[1]).read_text("utf-8"))))

@@ -15,6 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch import as_tools
+from anabranch.agent.graph import answer
 from anabranch.agent.nodes import pack
 from anabranch.agent.nodes.settings import Context
 from anabranch.extracts import best_passages
@@ -80,6 +81,14 @@ def _noted(threads: list[tuple[str, int]], name: str, function: Any) -> Any:
         return function(*args, **options)
 
     return noting
+
+
+async def test_edges_take_no_thread(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[tuple[str, int]] = []
+    monkeypatch.setattr(answer, "after_pack", _noted(threads, "after_pack", answer.after_pack))
+    given: Any = {"question": "Who built the Halden weir?"}
+    await build().compile().ainvoke(given, context=Context(corpus=river))
+    assert threads == [("after_pack", threading.get_ident())]
 
 
 @pytest.mark.parametrize("question", ["Who built the Halden weir?", "What is the tax rate in Portugal?"])

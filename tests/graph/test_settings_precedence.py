@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 from langchain_core.runnables.config import set_config_context
 
+from anabranch.agent.graph.bindings import GraphBindings
 from anabranch.agent.graph.settings_precedence import locked_settings, resolve_settings
 from anabranch.agent.nodes.settings import REACHING, Context
-from anabranch.errors import SettingsError
+from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity import AUTH_USER, User, as_operator
+from anabranch.models import local_servers
 from anabranch.models.embedders import load_embedder
 from anabranch.models.entailment import load_entailment
+from anabranch.models.local_servers import SERVERS, LocalModel
 from anabranch.safety.operator import environment
 from anabranch_onnx.cross_encoder import CrossEncoderReranker
 from tests.shared_fixtures import REPOSITORY
@@ -105,6 +108,37 @@ def test_each_is_freed_by_its_name_and_no_other_with_it(monkeypatch: pytest.Monk
     monkeypatch.setenv("ANABRANCH_LOCK", '["model"]')
     environment.cache_clear()
     assert "model" in locked_settings()
+
+
+def test_settings_are_resolved_once_and_again_where_anything_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANABRANCH_AUTH")
+    environment.cache_clear()
+    given, kept = Context(model="auto", effort="quick"), {"top_k": 5}
+    first = resolve_settings(given, kept)
+    # Equal settings of the thread, as another step reads them.
+    assert resolve_settings(given, dict(kept)) is first
+    assert resolve_settings(Context(model="auto", effort="quick"), kept) is not first
+    assert resolve_settings(given, {"top_k": 6}).top_k == 6
+    assert resolve_settings(given, kept, bindings=GraphBindings({"depth": 7})).depth == 7
+    monkeypatch.setattr(local_servers, "_found", {local_servers.SERVERS: LocalModel("small", SERVERS[0])})
+    # Without a model there is no effort to choose.
+    assert (first.strategy, resolve_settings(given, kept).strategy) == ("multi", "none")
+    monkeypatch.setenv("ANABRANCH_DEPTH", "9")
+    environment.cache_clear()
+    assert resolve_settings(given, kept).depth == 9
+    with pytest.raises(SettingsError, match="cannot be used"):
+        resolve_settings(given, {"top_k": object()})
+
+
+def test_each_user_has_settings_of_their_own() -> None:
+    given = Context()
+    for tag in ("red", "green"):
+        user = User(identity=tag, access=(tag,), roles=frozenset({"ask"}))
+        with set_config_context({"configurable": {AUTH_USER: user}}) as within:
+            assert within.run(resolve_settings, given).access == (tag,)
+    nobody = User(identity="eve", roles=frozenset())
+    with set_config_context({"configurable": {AUTH_USER: nobody}}) as within, pytest.raises(NotAllowedError):
+        within.run(resolve_settings, given)
 
 
 @pytest.mark.parametrize("unlock", ['["modle"]', '["top_k"]', '["corpus"]', '["access"]', "model", "{}", ""])

@@ -23,7 +23,6 @@ from tests.servers.scripts import BROKEN, SILENT, Reply
 QUESTION = "Who built the Halden weir?"
 CANARY = "zxqcanary"
 
-# The graphs of the package have it where the SDK is set up before they are imported, as plugins/server/tests shows.
 graph = build().compile(name="answer").with_config(max_concurrency=8, callbacks=[RunSpans("answer")])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from weakref import ref
@@ -20,8 +21,10 @@ from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalModel, LocalServer
 from anabranch.models.usage import metered
 from anabranch.store import corpus_handles, stores
+from anabranch.store.passage_reader import Passages
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import GENERATIONS, find_reader, open_corpus
+from anabranch.types import Chunk
 
 
 def turn_of(context: Context, generation: int = 0) -> RunningTurn:
@@ -54,6 +57,28 @@ async def grown(corpus: Path, name: str) -> None:
     """Publish another generation."""
     await asyncio.to_thread((corpus.parent / f"{name}.md").write_text, f"# {name}\n\nThe {name} was built in 1790.\n")
     await asyncio.to_thread(ingest, [corpus.parent / f"{name}.md"], corpus)
+
+
+async def test_a_step_reads_a_passage_once_and_anew_for_another_state(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = await open_corpus(corpus)
+    (found,) = await reader.search("bm25", ["weir"], 5, Scope())
+    read: list[Sequence[str]] = []
+
+    async def chunks(self: Passages, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
+        read.append(ids)
+        return await whole(self, ids, scope)
+
+    whole = Passages.chunks
+    monkeypatch.setattr(Passages, "chunks", chunks)
+    turn = turn_of(Context(corpus=str(corpus)))
+    assert [*await turn.chunks(found["ids"])] == found["ids"]
+    assert [*await turn.chunks(["gone", *found["ids"]])] == found["ids"]
+    assert read == [found["ids"], ["gone"]]
+    filtered = turn.with_state({**turn._state, "turn": {**turn._state["turn"], "filters": {"source": "other.md"}}})
+    assert await filtered.chunks(found["ids"]) == {}
+    assert [*await turn.chunks(found["ids"])] == found["ids"]
 
 
 async def test_later_steps_do_not_look_again(corpus: Path, looks: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +29,10 @@ class Answer:
     astray: str = ""
 
 
+Ask = Callable[[str], Awaitable[Answer]]
+"""Answers a question as a row says."""
+
+
 class System(Protocol):
     """A system on the material, with the model server at an address."""
 
@@ -38,19 +43,15 @@ class System(Protocol):
         """Take in all passages."""
         ...
 
-    async def ready(self, row: Row, saver: str) -> None:
-        """Do what is done once, before the first question."""
+    async def ready(self, row: Row, saver: str) -> Ask:
+        """Make what answers the questions of a row."""
         ...
 
-    async def know(self, question: str) -> None:
-        """Let the queries of a question have their vectors, where they do not lie in memory already."""
+    async def know(self, questions: Sequence[str]) -> None:
+        """Let the queries of questions have their vectors, where they do not lie in memory already."""
         ...
 
-    async def ask(self, question: str) -> Answer:
-        """Answer a question as the row says."""
-        ...
-
-    async def idle(self, steps: int) -> float | None:
+    async def idle(self, saver: str, steps: int) -> float | None:
         """Return the seconds of as many steps that do nothing; None for a system without steps."""
         ...
 
@@ -60,10 +61,10 @@ class Plain:
 
     savers: tuple[str, ...] = ("",)
 
-    async def know(self, question: str) -> None:
+    async def know(self, questions: Sequence[str]) -> None:
         """Do nothing."""
 
-    async def idle(self, steps: int) -> float | None:  # noqa: ARG002  # the protocol has it
+    async def idle(self, saver: str, steps: int) -> float | None:  # noqa: ARG002  # the protocol has it
         """Return nothing to compare with."""
         return None
 

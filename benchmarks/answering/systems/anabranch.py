@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -25,7 +27,7 @@ from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
-from benchmarks.answering.systems import Answer
+from benchmarks.answering.systems import Answer, Ask
 from benchmarks.at_scale.systems.anabranch import System as Corpus
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
@@ -45,10 +47,6 @@ class System:
         self._asked, self._folder, self._base_url = asked, folder, base_url
         self._held = AsyncExitStack()
         self._made: dict[str, BaseCheckpointSaver[Any]] = {}
-        self._saver: BaseCheckpointSaver[Any]
-        self._graph: Compiled
-        self._context: Context
-        self._route = ""
 
     async def build(self) -> None:
         """Ingest, with the vectors that are there."""
@@ -58,13 +56,12 @@ class System:
         corpus.prepare()
         await corpus.build()
 
-    async def ready(self, row: Row, saver: str) -> None:
-        """Compile the graph, and choose the context."""
-        self._saver = await self._opened(saver)
-        self._graph = build().compile(checkpointer=self._saver)
-        self._context = Context(**self.given(), model_retries=0, **row.settings)
+    async def ready(self, row: Row, saver: str) -> Ask:
+        """Compile a graph, and choose the context."""
+        graph = build().compile(checkpointer=await self._opened(saver))
+        context = Context(**self.given(), model_retries=0, **row.settings)
         several = "window_tokens" in row.settings
-        self._route = ROUTES.get(self._context.synthesis, "create") if several else "create"
+        return partial(_ask, graph, context, ROUTES.get(context.synthesis, "create") if several else "create")
 
     def given(self) -> dict[str, str]:
         """Return what the caller says of corpus and model."""
@@ -80,44 +77,43 @@ class System:
             self._made[saver] = made or InMemorySaver()
         return self._made[saver]
 
-    async def know(self, question: str) -> None:
+    async def know(self, questions: Sequence[str]) -> None:
         """Search each query once: the corpus keeps the vectors of queries, as the peers have theirs in memory."""
         corpus = await open_corpus(self._folder / CORPUS)
-        await corpus.search("dense", self._asked.by_question[question], 1, Scope())
+        queries = [query for question in questions for query in self._asked.by_question[question]]
+        await corpus.search("dense", queries, 1, Scope())
 
-    async def ask(self, question: str) -> Answer:
-        """Take one turn in a thread of its own."""
-        config: RunnableConfig = {"configurable": {"thread_id": uuid4().hex}}
-        first, state = None, {}
-        steps = -1
-        streamed: Any = self._graph.astream(
-            {"question": question},
-            config,
-            context=self._context,
-            stream_mode=["messages", "values"],
-            output_keys=VISIBLE,
-        )
-        async for mode, item in streamed:
-            if mode == "values":
-                state, steps = item, steps + 1
-            elif first is None and isinstance(item[0], AIMessage) and item[0].text:
-                first = time.monotonic()
-        return Answer(state["answer"], first, steps, self._astray(state))
-
-    def _astray(self, state: dict[str, Any]) -> str:
-        """Say what the turn did that its row is not about."""
-        if state["abstained"] or state["degraded"]:
-            return f"abstained: {state['abstained']}, degraded: {state['degraded']!r}"
-        return "" if state["route"]["name"] == self._route else f"went the route {state['route']!r}"
-
-    async def idle(self, steps: int) -> float | None:
+    async def idle(self, saver: str, steps: int) -> float | None:
         """Run an empty graph of as many steps with the same checkpointer."""
-        graph = _empty(steps, self._saver)
+        graph = _empty(steps, await self._opened(saver))
         config: RunnableConfig = {"configurable": {"thread_id": uuid4().hex}}
         began = time.perf_counter()
         async for _ in graph.astream({"at": 0}, config, stream_mode=["messages", "values"]):
             pass
         return time.perf_counter() - began
+
+
+async def _ask(graph: Compiled, context: Context, route: str, question: str) -> Answer:
+    """Take one turn in a thread of its own."""
+    config: RunnableConfig = {"configurable": {"thread_id": uuid4().hex}}
+    first, state = None, {}
+    steps = -1
+    streamed: Any = graph.astream(
+        {"question": question}, config, context=context, stream_mode=["messages", "values"], output_keys=VISIBLE
+    )
+    async for mode, item in streamed:
+        if mode == "values":
+            state, steps = item, steps + 1
+        elif first is None and isinstance(item[0], AIMessage) and item[0].text:
+            first = time.monotonic()
+    return Answer(state["answer"], first, steps, _astray(state, route))
+
+
+def _astray(state: dict[str, Any], route: str) -> str:
+    """Say what the turn did that its row is not about."""
+    if state["abstained"] or state["degraded"]:
+        return f"abstained: {state['abstained']}, degraded: {state['degraded']!r}"
+    return "" if state["route"]["name"] == route else f"went the route {state['route']!r}"
 
 
 class Counted(TypedDict):

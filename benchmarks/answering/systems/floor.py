@@ -11,6 +11,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,48 +25,42 @@ from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.stores import open_corpus
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
-from benchmarks.answering.systems import Answer
+from benchmarks.answering.systems import Answer, Ask, Plain
 from benchmarks.answering.systems.anabranch import CORPUS
 
 BATCH = 5
 _LINE = re.compile(r"Doc: (\d+), Relevance: (\d+)")
 
 
-class System:
+class System(Plain):
     """One function per pipeline."""
-
-    savers = ("",)
 
     def __init__(self, asked: Asked, folder: Path, base_url: str) -> None:
         """Keep what is needed; the corpus is the one that Anabranch has made."""
         self._asked, self._folder, self._base_url = asked, folder, base_url
         self._client: httpx.AsyncClient
         self._corpus: CorpusReader
-        self._settings: dict[str, Any]
 
     async def build(self) -> None:
         """Open a connection pool and the corpus."""
         self._client = httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None))
         self._corpus = await open_corpus(self._folder / CORPUS)
 
-    async def ready(self, row: Row, saver: str) -> None:  # noqa: ARG002  # the protocol has it
-        """Choose the settings."""
-        self._settings = row.settings
+    async def ready(self, row: Row, saver: str) -> Ask:  # noqa: ARG002  # the protocol has it
+        """Take the settings of a row."""
+        return partial(self._ask, row.settings)
 
-    async def know(self, question: str) -> None:
+    async def know(self, questions: Sequence[str]) -> None:
         """Search each query once, as for Anabranch."""
-        await self._corpus.search("dense", self._asked.by_question[question], 1, Scope())
+        queries = [query for question in questions for query in self._asked.by_question[question]]
+        await self._corpus.search("dense", queries, 1, Scope())
 
-    async def idle(self, steps: int) -> float | None:  # noqa: ARG002  # the protocol has it
-        """Return nothing to compare with."""
-        return None
-
-    async def ask(self, question: str) -> Answer:
+    async def _ask(self, settings: dict[str, Any], question: str) -> Answer:
         """Search, rerank if asked to, and write."""
-        passages = await self._search(question, self._settings.get("rerank") or self._settings["passages"])
-        if self._settings.get("rerank"):
-            passages = (await self._judged(question, passages))[: self._settings["passages"]]
-        windows = self._windows(passages)
+        passages = await self._search(question, settings.get("rerank") or settings["passages"])
+        if settings.get("rerank"):
+            passages = (await self._judged(question, passages))[: settings["passages"]]
+        windows = _windows(settings, passages)
         if len(windows) == 1:
             return await self._live(windows[0], question, CREATE)
         ask = f"{CITE}\n{CREATE}"
@@ -94,19 +89,6 @@ class System:
         ]
         return [passages[place] for _, place in sorted(judged)]
 
-    def _windows(self, passages: Sequence[Chunk]) -> list[str]:
-        """Return one text for all passages, one for each to be refined, or as many as a tree needs."""
-        budget = {"compact": 10**6, "refine": 1, "tree": self._settings.get("window", 0)}[self._settings["synthesis"]]
-        windows: list[list[tuple[int, str, str]]] = []
-        room = 0
-        for number, passage in enumerate(passages, start=1):
-            if passage.tokens > room:
-                windows.append([])
-                room = budget
-            windows[-1].append((number, passage.title, passage.text))
-            room -= passage.tokens
-        return [wrap(window, new_nonce()) for window in windows]
-
     async def _call(self, system: str, user: str) -> str:
         reply = await self._client.post(f"{self._base_url}/chat/completions", json=self._body(system, user))
         text: str = reply.json()["choices"][0]["message"]["content"]
@@ -125,3 +107,17 @@ class System:
 
     def _body(self, system: str, user: str) -> dict[str, Any]:
         return {"model": "stub", "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}]}
+
+
+def _windows(settings: dict[str, Any], passages: Sequence[Chunk]) -> list[str]:
+    """Return one text for all passages, one for each to be refined, or as many as a tree needs."""
+    budget = {"compact": 10**6, "refine": 1, "tree": settings.get("window", 0)}[settings["synthesis"]]
+    windows: list[list[tuple[int, str, str]]] = []
+    room = 0
+    for number, passage in enumerate(passages, start=1):
+        if passage.tokens > room:
+            windows.append([])
+            room = budget
+        windows[-1].append((number, passage.title, passage.text))
+        room -= passage.tokens
+    return [wrap(window, new_nonce()) for window in windows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from haystack.utils import Secret
 
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
-from benchmarks.answering.systems import Answer, Plain
+from benchmarks.answering.systems import Answer, Ask, Plain
 
 TEMPLATE = """Answer the question from the following context.
 ----------------
@@ -50,7 +51,6 @@ class System(Plain):
         """Keep what is needed."""
         self._asked, self._base_url = asked, base_url
         self._store = InMemoryDocumentStore(embedding_similarity_function="dot_product")
-        self._pipeline: Pipeline
 
     async def build(self) -> None:
         """Write all documents with their vectors."""
@@ -59,7 +59,7 @@ class System(Plain):
                 [Document(content=p["text"], embedding=v.tolist()) for p, v in zip(passages, vectors, strict=True)]
             )
 
-    async def ready(self, row: Row, saver: str) -> None:  # noqa: ARG002  # the protocol has it
+    async def ready(self, row: Row, saver: str) -> Ask:  # noqa: ARG002  # the protocol has it
         """Make the pipeline."""
         made = Pipeline()
         made.add_component("expander", QueryExpander(chat_generator=self._generator(), n_expansions=3))
@@ -81,14 +81,14 @@ class System(Plain):
             ("prompt.prompt", "generator.messages"),
         ]:  # fmt: skip
             made.connect(here, there)
-        self._pipeline = made
+        return partial(self._ask, made)
 
     def _generator(self) -> OpenAIChatGenerator:
         return OpenAIChatGenerator(
             api_key=Secret.from_token("none"), model="stub", api_base_url=self._base_url, max_retries=0
         )
 
-    async def ask(self, question: str) -> Answer:
+    async def _ask(self, pipeline: Pipeline, question: str) -> Answer:
         """Run the pipeline."""
         times: list[float] = []
 
@@ -97,5 +97,5 @@ class System(Plain):
                 times.append(time.monotonic())
 
         asked = {"expander": {"query": question}, "ranker": {"query": question}, "prompt": {"question": question}}
-        found = await self._pipeline.run_async({**asked, "generator": {"streaming_callback": streamed}})
+        found = await pipeline.run_async({**asked, "generator": {"streaming_callback": streamed}})
         return Answer(found["generator"]["replies"][0].text, times[0] if times else None)

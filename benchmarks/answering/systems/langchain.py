@@ -22,7 +22,7 @@ from langchain_openai import ChatOpenAI
 
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
-from benchmarks.answering.systems import Answer, Plain
+from benchmarks.answering.systems import Answer, Ask, Plain
 from benchmarks.at_scale.material import DIMENSION
 from benchmarks.at_scale.systems.langchain import Known
 
@@ -52,9 +52,6 @@ class System(Plain):
         """Keep what is needed."""
         self._asked, self._base_url = asked, base_url
         self._ensemble: EnsembleRetriever
-        self._retriever: MultiQueryRetriever
-        self._chain: Any
-        self._row: Row
 
     def _model(self, *, streaming: bool = False) -> ChatOpenAI:
         # By its own count it would ask a server on the internet for a tokenizer.
@@ -77,30 +74,33 @@ class System(Plain):
             weights=[0.5, 0.5],
         )  # fmt: skip
 
-    async def ready(self, row: Row, saver: str) -> None:  # noqa: ARG002  # the protocol has it
+    async def ready(self, row: Row, saver: str) -> Ask:  # noqa: ARG002  # the protocol has it
         """Make the chain of a row; what a reader sees is streamed."""
-        self._row = row
         quiet, live = self._model(), self._model(streaming=True)
-        self._retriever = MultiQueryRetriever.from_llm(self._ensemble, quiet, include_original=True)
-        self._chain = {
+        retriever = MultiQueryRetriever.from_llm(self._ensemble, quiet, include_original=True)
+        chain: Any = {
             "compact": lambda: create_stuff_documents_chain(live, PROMPT),
             "refine": lambda: load_qa_chain(quiet, chain_type="refine", refine_llm=live),
             "tree": lambda: load_qa_chain(quiet, chain_type="map_reduce", reduce_llm=live),
         }[row.settings["synthesis"]]()
+        written = _streamed if row.settings["synthesis"] == "compact" else _combined
 
-    async def ask(self, question: str) -> Answer:
-        """Retrieve and combine."""
-        found = (await self._retriever.ainvoke(question))[: self._row.settings["passages"]]
-        if self._row.settings["synthesis"] == "compact":
-            return await self._streamed({"context": found, "question": question})
-        tokens = _First()
-        given = {"input_documents": found, "question": question}
-        said = await self._chain.ainvoke(given, config={"callbacks": [tokens]})
-        return Answer(said["output_text"], max(tokens.at.values(), default=None))
+        async def ask(question: str) -> Answer:
+            found = (await retriever.ainvoke(question))[: row.settings["passages"]]
+            return await written(chain, question, found)
 
-    async def _streamed(self, given: dict[str, Any]) -> Answer:
-        first, text = None, []
-        async for piece in self._chain.astream(given):
-            first = first or (time.monotonic() if piece else None)
-            text.append(piece)
-        return Answer("".join(text), first)
+        return ask
+
+
+async def _combined(chain: Any, question: str, found: list[Document]) -> Answer:  # noqa: ANN401  # as LangChain does
+    tokens = _First()
+    said = await chain.ainvoke({"input_documents": found, "question": question}, config={"callbacks": [tokens]})
+    return Answer(said["output_text"], max(tokens.at.values(), default=None))
+
+
+async def _streamed(chain: Any, question: str, found: list[Document]) -> Answer:  # noqa: ANN401  # as LangChain does
+    first, text = None, []
+    async for piece in chain.astream({"context": found, "question": question}):
+        first = first or (time.monotonic() if piece else None)
+        text.append(piece)
+    return Answer("".join(text), first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from llama_index.vector_stores.faiss import FaissVectorStore
 
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
-from benchmarks.answering.systems import Answer, Plain
+from benchmarks.answering.systems import Answer, Ask, Plain
 from benchmarks.at_scale.material import DIMENSION
 from benchmarks.at_scale.systems.llama_index import Known
 
@@ -36,7 +37,6 @@ class System(Plain):
         self._asked, self._base_url = asked, base_url
         self._index: VectorStoreIndex
         self._bm25: BM25Retriever
-        self._engine: RetrieverQueryEngine
 
     async def build(self) -> None:
         """Insert all nodes into FAISS, by inner product, and into bm25s."""
@@ -49,7 +49,7 @@ class System(Plain):
             )
         self._bm25 = BM25Retriever.from_defaults(docstore=self._index.docstore, similarity_top_k=DEPTH)
 
-    async def ready(self, row: Row, saver: str) -> None:  # noqa: ARG002  # the protocol has it
+    async def ready(self, row: Row, saver: str) -> Ask:  # noqa: ARG002  # the protocol has it
         """Make the engine of a row."""
         settings = row.settings
         llm = OpenAILike(
@@ -62,15 +62,16 @@ class System(Plain):
             similarity_top_k=reranked or settings["passages"], mode="reciprocal_rerank", use_async=True,
         )  # fmt: skip
         modes: Any = MODES[settings["synthesis"]]
-        self._engine = RetrieverQueryEngine(
+        engine = RetrieverQueryEngine(
             retriever,
             get_response_synthesizer(llm=llm, response_mode=modes, use_async=True, streaming=True),
             [LLMRerank(llm=llm, choice_batch_size=5, top_n=settings["passages"])] if reranked else [],
         )
+        return partial(self._ask, engine)
 
-    async def ask(self, question: str) -> Answer:
+    async def _ask(self, engine: RetrieverQueryEngine, question: str) -> Answer:
         """Query the engine, and read its stream."""
-        response: Any = await self._engine.aquery(question)
+        response: Any = await engine.aquery(question)
         first, text = None, []
         async for piece in response.async_response_gen():
             first = first or time.monotonic()

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from anabranch.agent.graph.answer import build as build_answer
 from anabranch.agent.graph.ingest import build as build_ingest
-from anabranch.agent.graph.telemetry import run_callbacks
+from anabranch.agent.graph.telemetry import RunSpans
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import OperationError, SettingsError, UserError
 from anabranch_server.checkpoints import open_checkpoints
@@ -213,7 +213,7 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
 
 
 def _with_callbacks(name: str, graph: CompiledStateGraph[Any, Any, Any, Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
-    return graph.with_config(callbacks=run_callbacks(name))
+    return graph.with_config(callbacks=[RunSpans(name)])
 
 
 @contextmanager

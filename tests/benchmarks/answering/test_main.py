@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from anabranch.agent.nodes.settings import Context
 from benchmarks.answering.__main__ import PAGE, main
-from benchmarks.answering.rows import FLOOR, NAMES, OURS, ROWS, SERVER, Row, rows_of
-from benchmarks.answering.running import Terms, measured
+from benchmarks.answering.figures import Figures
+from benchmarks.answering.rows import FLOOR, NAMES, OURS, PEER, ROWS, SERVER, Row, rows_of
+from benchmarks.answering.running import Questions, Session, Terms, measured, stages
 
 pytestmark = pytest.mark.slow
 
@@ -82,9 +84,59 @@ def test_settings_of_every_row_are_settings() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
 
 
-def test_a_system_that_cannot_start_is_told(tmp_path: Path) -> None:
-    terms = Terms(repeats=1, warm=False, together=1, rounds=1, latency=0.0, per_token=0.0, cap=900)
-    found = measured("haystack", sys.executable, tmp_path, tmp_path, terms, lambda _: None)
-    assert "facts.json" in found.of(rows_of("haystack")[0]).failed
-    missing = measured("haystack", str(tmp_path / "python"), tmp_path, tmp_path, terms, lambda _: None)
-    assert "No such file" in missing.of(rows_of("haystack")[0]).failed
+async def test_a_system_that_cannot_start_is_told(tmp_path: Path) -> None:
+    terms = Terms(
+        turns=1, stalls=1, warm=False, together=1, rounds=1, latency=0.0, per_token=0.0, cap=900, pipelines=""
+    )
+    (tmp_path / "queries").mkdir()
+    (tmp_path / "queries" / "queries.json").write_text("[]")
+    interpreters = {"haystack": sys.executable, "langchain": str(tmp_path / "python")}
+    found = await measured(interpreters, tmp_path, tmp_path, terms, lambda _: None)
+    assert "facts.json" in found["haystack"].of(rows_of("haystack")[0]).failed
+    assert "No such file" in found["langchain"].of(rows_of("langchain")[0]).failed
+
+
+class Turns(Session):
+    """A system that answers at once, every third question in another way than its row says."""
+
+    def __init__(self, system: str, heard: list[tuple[str, dict[str, Any]]]) -> None:
+        super().__init__(system)
+        self.heard = heard
+
+    async def order(self, cap: float, **order: Any) -> dict[str, Any]:
+        self.heard.append((self.system, order))
+        if order["do"] != "turn":
+            return {"idle": []}
+        watch = {"began": 1.0, "ended": 2.0, "cpu": 0.1, "stall": 0.0, "garbage": 0.0}
+        answers = [{"first": None, "steps": 6, "astray": "other" * (int(q) % 3 == 0)} for q in order["questions"]]
+        return {"watch": watch, "answers": answers}
+
+
+async def test_systems_take_turns_and_no_question_is_asked_twice_of_one() -> None:
+    heard: list[tuple[str, dict[str, Any]]] = []
+    terms = Terms(turns=4, stalls=2, warm=True, together=5, rounds=2, latency=0, per_token=0, cap=9, pipelines="AB")
+    sessions = [Turns(system, heard) for system in (OURS, PEER)]
+    await stages(sessions, Questions([str(n) for n in range(500)]), terms, lambda _: None)
+    asked = [(system, order) for system, order in heard if order["do"] == "turn"]
+    for system in (OURS, PEER):
+        questions = [question for name, order in asked if name == system for question in order["questions"]]
+        assert len(questions) == len(set(questions))
+    # Nobody else is asked before everybody had the question of the turn, and another one is first in the next turn.
+    theirs = {order["questions"][0]: place for place, (name, order) in enumerate(asked) if name == PEER}
+    ours = {
+        order["questions"][0]: place
+        for place, (name, order) in enumerate(asked)
+        if name == OURS and order["saver"] == "memory" and order["questions"][0] in theirs
+    }
+    first = [ours[question] < theirs[question] for question in ours]
+    assert any(first)
+    assert not all(first)
+    for row in (*rows_of(OURS)[:2], rows_of(PEER)[0]):
+        told = next(each for each in sessions if each.system == row.system).told
+        found = Figures(row.system, told, []).of(row)
+        assert len(found.turns) >= 4
+        assert found.astray
+        assert found.stalls is not None
+        assert found.stalls.turns >= 2
+        assert len(found.together) == 2 * row.together
+    assert len(Figures(OURS, sessions[0].told, []).of(rows_of(OURS)[0], "SQLite").turns) == 2
