@@ -88,7 +88,7 @@ function withUnconfirmed(piece, unconfirmed) {
 
 function Card({ cite, element, grade, open, onEnter, onLeave, close }) {
   const own = useRef();
-  // At once: a card that goes again before it is painted would leave its listeners behind.
+  // Before it is painted: it comes where it stays, and listens only while it is there.
   useLayoutEffect(() => {
     const at = element.getBoundingClientRect();
     const card = own.current;

@@ -403,4 +403,4 @@ ${Jn(`Nearest words: ${r}`)}`:""}`)}return`${t.join(`
     ${t&&D&&l`<${co} options=${t} isShown=${x==="documents"} close=${Re} changed=${ee} only=${P} setOnly=${O} />`}
     ${x==="settings"&&t&&l`<${bo} fixed=${t.fixed} values=${C} onChange=${S} close=${Re} aim=${I} />`}
   </div>`}Wt();var dr=await fo();Cn(l`<${ur} failed=${dr} />`,document.getElementById("page"));
-// sources 65819a67a096d3a96606fd503d5aa29ef87beb68ac877d94d73a519ab666ae85
+// sources 8d7c4b9c38b7bf0afa699f0bc15d5b726b27ed2cdcb036977eb7b5e206dc3425
