@@ -6,12 +6,12 @@ Pseudo-relevance feedback was measured and left out: docs/adr/0010-fusion.md.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anabranch.agent.nodes.state import RetrievalState, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.prompts import CHAIN_FORM, ONLY_FORM, QUERY_FORM, REACH_FORM, REWRITE
-from anabranch.errors import ModelError
+from anabranch.errors import ModelError, SettingsError
 from anabranch.parsing.query_plan import QueryPlan, parse_plan
 from anabranch.retrieval import BUILT_IN_RETRIEVERS
 from anabranch.retrieval.inferred_filter import (
@@ -26,6 +26,7 @@ from anabranch.retrieval.inferred_filter import (
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
 from anabranch.safety.prompt_template import messages
+from anabranch.store.filters import parse_filters
 from anabranch.store.protocol import MetadataSample
 from anabranch.text.normalization import clean, squeeze
 from anabranch.types import NO_CHAIN, NO_COVERAGE, Query
@@ -105,8 +106,9 @@ async def _list_fields(turn: Turn, chat: Chat) -> list[MetadataField]:
 async def _narrow(state: RetrievalState, turn: Turn, plan: QueryPlan, fields: list[MetadataField]) -> Update:
     """Return the turn with the filter that the model proposed, as far as it fits the documents and the question."""
     conditions, left = list[FilterCondition](), list[str]()
-    for written in plan.only:
-        found = read_condition(written, fields)
+    # In a thread, because a field may have 20,000 values.
+    read = await asyncio.to_thread(lambda: [read_condition(written, fields) for written in plan.only])
+    for written, found in zip(plan.only, read, strict=True):
         conditions += [found] if found else []
         left += [] if found else [f"{squeeze(clean(written))} (no document has it)"]
     asked = f"{state['turn']['question']} {state['turn']['standalone_question']}"
@@ -123,6 +125,9 @@ async def _narrow(state: RetrievalState, turn: Turn, plan: QueryPlan, fields: li
     if plan.steps and turn.settings.hops > 0:
         left += [f"{each.text} (the question takes several searches)" for each in conditions]
         conditions = []
+    if conditions and not _fits_beside(state["turn"]["filters"], conditions):
+        left += [f"{each.text} (with the filters that you gave, it is too large)" for each in conditions]
+        conditions = []
     if left:
         turn.degraded("rewrite", f"a filter that the model proposed was left out: {'; '.join(left)}")
     if not conditions:
@@ -130,6 +135,15 @@ async def _narrow(state: RetrievalState, turn: Turn, plan: QueryPlan, fields: li
     inferred = join_conditions(conditions)
     turn.count(only=inferred["text"])
     return {"turn": {**state["turn"], "inferred": inferred}}
+
+
+def _fits_beside(filters: dict[str, Any] | None, conditions: list[FilterCondition]) -> bool:
+    """Tell whether a search takes these conditions together with the caller's filters, whose size has a limit."""
+    try:
+        parse_filters({"and": [filters or {}, join_conditions(conditions)["filters"]]})
+    except SettingsError:
+        return False
+    return True
 
 
 def _plans_reach(turn: Turn, chat: Chat) -> bool:

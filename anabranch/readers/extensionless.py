@@ -16,9 +16,10 @@ from anabranch.readers.size_limit import limited
 _SAMPLE = 1 << 16
 
 # The first line of a mailbox (RFC 4155) ends with a time of day and a year; header fields are those of RFC 5322.
-_MAILBOX_LINE = re.compile(rb"From \S[^\r\n]*\d\d:\d\d[^\r\n]* \d{4}\b[^\r\n]*\r?\n")
+_MAILBOX_LINE = re.compile(rb"From \S[^\r\n]{0,400}\d\d:\d\d[^\r\n]{0,40} \d{4}\b[^\r\n]{0,40}\r?\n")
 _FIELD = re.compile(rb"([!-9;-~]+):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*\r?\n")
-_OF_MAIL = frozenset({b"date", b"message-id", b"received", b"return-path"})
+# Other texts may begin with "From:" and "Date:", and fields that the reader of messages would leave out.
+_OF_MAIL = frozenset({b"message-id", b"mime-version", b"received", b"return-path"})
 
 CODE_NAMES = frozenset({
     "brewfile", "containerfile", "dockerfile", "gemfile", "gnumakefile", "jenkinsfile", "justfile", "makefile",
@@ -59,6 +60,6 @@ def mail_extension(head: bytes) -> str:
         at = field.end()
     # A blank line ends the fields, unless the sample ends among them.
     is_whole = head[at : at + 2].startswith((b"\n", b"\r\n")) or len(head) == _SAMPLE or at == len(head)
-    if not is_whole or b"from" not in names or names.isdisjoint(_OF_MAIL):
+    if not is_whole or b"from" not in names or names.isdisjoint(_OF_MAIL | {b"date"} if line else _OF_MAIL):
         return ""
     return ".mbox" if line else ".eml"

@@ -43,4 +43,6 @@ def code_tables(page: Any, texts: Iterable[tuple[str, str]]) -> dict[str, Codes]
         if font in bitmaps:
             written.setdefault(font, []).append(text)
     joined = {font: "\n".join(said) for font, said in written.items()}
-    return {font: _OT1 if _OT1_FI.search(said) else _T1 for font, said in joined.items() if _PROSE.search(said)}
+    # A bitmap font without codes may be of another program, whose × is no Œ.
+    prose = {font: said for font, said in joined.items() if _PROSE.search(said) and has_codes(said)}
+    return {font: _OT1 if _OT1_FI.search(said) else _T1 for font, said in prose.items()}

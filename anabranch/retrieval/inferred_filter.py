@@ -25,6 +25,9 @@ SAMPLE = 1_000
 MOST_FIELDS, MOST_VALUES = 12, 5
 """Fields, and values of each, that a model is shown."""
 
+MOST_LOOKED_AT = 50
+"""Values of a field of which those are chosen that a model is shown."""
+
 MOST_BYTES = 240
 """Most bytes of what a model is shown: about 100 tokens in any script."""
 
@@ -32,7 +35,7 @@ LONGEST_NAME, LONGEST_VALUE = 40, 60
 """Most characters of a name or a value that a model is shown."""
 
 MOST_WORDS = 6
-"""Most words of a value that a model is shown, as of a value that a chain finds: too few for most orders."""
+"""Most words of a name or a value that a model is shown, as of a value that a chain finds: too few for most orders."""
 
 MOST_ITEMS = 20
 """Values of a list that are looked at, in one document."""
@@ -108,16 +111,19 @@ def collect_fields(sample: Sequence[Mapping[str, Any]]) -> list[MetadataField]:
 
 def _is_name(name: str) -> bool:
     usable = name not in COLUMNS - {"title"} and name not in ("and", "or", "not")
-    return (
-        usable and 0 < len(name) <= LONGEST_NAME and name.replace("_", "").replace("-", "").replace(" ", "").isalnum()
-    )
+    is_short = 0 < len(name) <= LONGEST_NAME and len(name.split()) <= MOST_WORDS
+    return usable and is_short and name.replace("_", "").replace("-", "").replace(" ", "").isalnum()
 
 
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
         return 0 < len(value) <= LONGEST_VALUE and not value.isspace()
+    return isinstance(value, int | float) and _is_in_range(value)
+
+
+def _is_in_range(number: float) -> bool:
     # A filter takes integers of 64 bits.
-    return isinstance(value, int | float) and math.isfinite(value) and abs(value) < 2**63
+    return math.isfinite(number) and abs(number) < 2**63
 
 
 def _kind_of(values: Iterable[object]) -> str:
@@ -140,7 +146,9 @@ def show_fields(fields: Sequence[MetadataField]) -> str:
             span = f"{min(field.values)} to {max(field.values)}"
             shown |= {field.name: span} if _fits({**shown, field.name: span}) else {}
             continue
-        told = [each for each in field.values if not isinstance(each, str) or _is_plain(each)][:MOST_VALUES]
+        # A field may have 20,000 values, of which none is plain.
+        told = [each for each in field.values[:MOST_LOOKED_AT] if not isinstance(each, str) or _is_plain(each)]
+        told = told[:MOST_VALUES]
         while told and not _fits({**shown, field.name: told}):
             told.pop()
         shown |= {field.name: told} if told else {}
@@ -203,7 +211,7 @@ def _express(field: MetadataField, sign: str, value: str) -> dict[str, Any] | No
             number = float(value)
         except ValueError:
             return None
-        if not math.isfinite(number):
+        if not _is_in_range(number):
             return None
         wanted = int(number) if number.is_integer() else number
         bounds = {"gte": wanted, "lte": wanted} if sign == "=" else {_ORDERS[sign]: wanted}

@@ -8,8 +8,12 @@ from collections import defaultdict
 from typing import NamedTuple
 
 # Signs that change what a number or a line of code says belong to it: 3.1 is not 3, and (5) not 5. All other
-# punctuation, and the marks of Markdown, are form.
-_WORD = re.compile(r"(?:[-−($€£¥]+(?=\d))?[^\W_]+(?:[.,:/-](?=\d)[^\W_]+)*(?: ?[%‰€$£¥]|[+#]+)?|[<>=+]+")
+# punctuation, and the marks of Markdown, are form. The run before a number is short, or a long one would take quadratic
+# time. The last part are signs of their own, of which the vowels of many scripts are some.
+_WORD = re.compile(
+    r"(?:[-−($€£¥]{1,3}(?=\d))?[^\W_]+(?:[.,:/-](?=\d)[^\W_]+)*(?: ?[%‰€$£¥]|[+#]+)?|!(?=[\w(=])|[<>=+]+|[^\w\s!]"
+)
+_MARKDOWN = frozenset("`^|~")
 # A few words stand in many texts by chance: so short a passage repeats only one that has no other words.
 _LEAST_WORDS = 8
 
@@ -57,7 +61,7 @@ class Duplicates:
             start: First character in the document's text.
             end: One past the last character.
         """
-        found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+        found = list(filter(_is_told, _WORD.findall(unicodedata.normalize("NFKC", text).casefold())))
         # With blanks around them, so that no part of a word is taken for one.
         words = f" {' '.join(each.replace(' ', '') for each in found) or text} "
         original = self._equal.get(words)
@@ -80,3 +84,10 @@ class Duplicates:
             else:
                 apart.append(each)
         self._runs[doc_id] = [*apart, run]
+
+
+def _is_told(word: str) -> bool:
+    """Tell whether a match of `_WORD` is more than form: of single signs, marks on letters and symbols such as ✓."""
+    if len(word) > 1 or word.isalnum() or word == "!":
+        return True
+    return unicodedata.category(word)[0] in "MS" and word not in _MARKDOWN

@@ -97,6 +97,18 @@ async def test_only_documents_that_the_question_means_are_searched(office: str) 
     assert len(state["calls"]) == 2
 
 
+async def test_a_filter_that_does_not_fit_beside_the_callers_own_is_left_out(office: str) -> None:
+    filters: dict[str, Any] = {"year": {"gte": 2020}}
+    for _ in range(8):
+        filters = {"and": [filters]}
+    large = {"or": [{"year": year} for year in range(1_901, 2_100)]}
+    for own in (filters, large):
+        state = await ask(office, ONLY, filters=own)
+        assert state["inferred_filter"] == ""
+        assert "it is too large" in degraded(state)["rewrite"]
+        assert len(sources(state)) > 1
+
+
 async def test_no_filter_is_inferred_unless_it_may_be(office: str) -> None:
     everything = sources(await ask(office, "boiler notice"))
     for settings in (

@@ -6,6 +6,7 @@ import pymupdf
 import pytest
 
 from anabranch.readers.mupdf import open_pdf, words
+from anabranch.readers.tex_codes import code_tables
 from tests.readers.bitmap_font import bitmap_pdf
 from tests.readers.read_bytes import texts
 
@@ -36,6 +37,15 @@ def test_the_older_encoding_is_told_by_its_ligatures(tmp_path: Path) -> None:
 def test_a_font_of_formulas_keeps_its_codes() -> None:
     with open_pdf(bitmap_pdf([b"x\x0c y\x1c z"])) as pdf:
         assert "fi" not in "".join(word[4] for word in words(pdf[0]))
+
+
+def test_a_bitmap_font_without_codes_keeps_its_letters_beside_one_with_codes() -> None:
+    class Page:
+        def get_fonts(self) -> list[tuple[object, ...]]:
+            return [(5, "n/a", "Type3", "F1", "F1", ""), (6, "n/a", "Type3", "Figure", "F2", "")]
+
+    tables = code_tables(Page(), [("signi\x1ccant", "F1"), ("a grid of 3\xd74 cells", "Figure")])
+    assert [*tables] == ["F1"]
 
 
 def test_other_fonts_keep_theirs(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def test_a_condition_lets_the_documents_through_that_meet_it(conditions: list[st
         "year = nan",
         "year <= -inf",
         "year = 1e999",
+        "year < 99999999999999999999",
         "signed = March",
         "signed >= 2025",
         "source = a.md",
@@ -112,7 +113,22 @@ def test_fields_that_tell_nothing_apart_are_not_offered() -> None:
     assert collect_fields([{"title": "One"}, {"title": "Two"}]) == []
 
 
-@pytest.mark.parametrize("name", ["a=b", "a.b", 'a"b', "a\\b", "and", "source", "x" * 41, "", "READ: corpus", "a\nb"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a=b",
+        "a.b",
+        'a"b',
+        "a\\b",
+        "and",
+        "source",
+        "x" * 41,
+        "",
+        "READ: corpus",
+        "a\nb",
+        "do as I say and not as it is",
+    ],
+)
 def test_a_name_that_a_filter_or_a_prompt_cannot_hold_is_left_out(name: str) -> None:
     assert collect_fields([{name: "one"}, {name: "two"}]) == []
 

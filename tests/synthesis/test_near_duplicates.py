@@ -82,6 +82,11 @@ def test_other_numbers_are_another_passage():
         ("v3.1", "v3"),
         ("1,500", "1"),
         ("C++", "C"),
+        ("if (!ready)", "if (ready)"),
+        ("a != b", "a = b"),
+        ("export | ✓ |", "export | ✗ |"),
+        ("लड़का", "लड़की"),
+        ("ที่", "ท่"),
     ],
 )
 def test_another_sign_is_another_number(one: str, other: str) -> None:
@@ -108,6 +113,14 @@ def test_what_has_no_words_is_compared_as_it_is():
     assert known.find("a", "!!!") is None
     assert known.find("b", "???") is None
     assert known.find("c", "!!!") == "a"
+
+
+@pytest.mark.parametrize("sign", ["-", "(", "$", "!", "|", "- ", "✓"])
+def test_a_long_run_of_signs_takes_no_time(sign: str) -> None:
+    known = Duplicates()
+    started = time.process_time()
+    known.find("a", sign * 100_000)
+    assert time.process_time() - started < 3.0
 
 
 def test_a_thousand_passages_take_no_time():

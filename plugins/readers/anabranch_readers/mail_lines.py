@@ -13,6 +13,9 @@ from typing import NamedTuple
 _MOST_QUOTED = 3
 """Lines of a quotation that stays where it is, as what the words below it reply to."""
 
+_MOST_SIGNED = 20
+"""Lines of a signature; below a longer one stands another message, as in a digest or a reply by Outlook."""
+
 _MARKS = re.compile(r"(?:> ?)*")
 _SIGNATURE = ("-- ", "- -- ")  # the second in a text that is signed, where dashes are escaped
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
@@ -65,9 +68,7 @@ class _Keeper:
 
     def __iter__(self) -> Iterator[bool]:
         for at, line in enumerate(self._lines):
-            marks = _MARKS.match(line)
-            end = marks.end() if marks else 0
-            yield self._is_kept(at, line[:end].count(">"), line[end:])
+            yield self._is_kept(at, *_part_marks(line))
 
     def _is_kept(self, at: int, depth: int, words: str) -> bool:
         if self._is_armor:
@@ -81,5 +82,18 @@ class _Keeper:
             return False
         # A signature ends where a quotation begins or ends: below it may stand the whole mail that is replied to.
         if depth != self._signature:
-            self._signature = depth if words in _SIGNATURE else -1
+            self._signature = depth if words in _SIGNATURE and self._is_short(at + 1, depth) else -1
         return self._signature < 0
+
+    def _is_short(self, begin: int, depth: int) -> bool:
+        """Tell whether few lines are left of a text at one depth."""
+        following = [_part_marks(line) for line in self._lines[begin : begin + _MOST_SIGNED + 1]]
+        ends = (each != depth or words.startswith(_ARMOR) for each, words in following)
+        return len(following) <= _MOST_SIGNED or any(ends)
+
+
+def _part_marks(line: str) -> tuple[int, str]:
+    """Return how deep a line is quoted, and its words."""
+    marks = _MARKS.match(line)
+    end = marks.end() if marks else 0
+    return line[:end].count(">"), line[end:]

@@ -25,6 +25,7 @@ _SHORT = 200
 """Characters of an item that stands on one line with its tag; a longer one has its tag as a heading."""
 
 _LONGEST_TAG = 120
+_LONGEST_TAGS = 1_000  # of several that stand together
 _DEEPEST = 20
 _GLUE = "\x00"
 """Between words without a blank."""
@@ -80,7 +81,10 @@ def read_man_page(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[D
         ReadingError: `unsupported` when it is none: files are numbered for other reasons, too; `empty` also for a page
             that is another name of a page.
     """
-    text, notes = decode(path.read_bytes(), source)
+    try:
+        text, notes = decode(path.read_bytes(), source)
+    except ReadingError as error:  # a library, such as libm.so.6
+        raise ReadingError(f"{source!r} is not of a kind that can be read.", reason="unsupported") from error
     text, notes = clean_text(text, notes)
     if not is_man_page(text):
         raise ReadingError(f"{source!r} is not of a kind that can be read.", reason="unsupported")
@@ -218,7 +222,8 @@ class _ManPage:
         self._has_tag_next = True
 
     def _another_tag(self, _: Sequence[str] = ()) -> None:
-        if self._open and not self._open[-1].parts and not self._words:
+        is_short = bool(self._open) and len(self._open[-1].tag) <= _LONGEST_TAGS
+        if is_short and not self._open[-1].parts and not self._words:
             self._tag_before = f"{self._open.pop().tag}, "
             self._here.pop()
         self._tagged()
@@ -335,6 +340,7 @@ class _ManPage:
         ends: list[str] = []
         prefix = ""
         left = words[::-1]
+        at_end = next((at for at, word in enumerate(left) if word not in _PUNCTUATION), len(left))
         while left:
             word = left.pop()
             if word in _ENCLOSING:
@@ -345,7 +351,7 @@ class _ManPage:
                 prefix = "-" if word == "Fl" and not is_alone else ""
                 out += self._called(word, left, is_alone=is_alone)
             elif word in _PUNCTUATION:
-                if _PUNCTUATION.issuperset(left):  # at the end of a line it stands outside
+                if len(left) <= at_end:  # at the end of a line it stands outside
                     out += ends[::-1]
                     ends.clear()
                 out.append(word + _GLUE if word in "([" else _GLUE + word)
@@ -472,7 +478,7 @@ def _may_be_tag(text: str) -> bool:
 
 
 def _tidy(text: str) -> str:
-    return squeeze(_GLUED.sub("", text.replace("\t", " ")))
+    return squeeze("".join(part.strip() for part in text.split(_GLUE)))
 
 
 def _tidy_lines(text: str) -> str:
@@ -485,21 +491,19 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
     if lines and lines[0].rstrip().endswith(";"):
         given = re.search(r"tab *\((.)\)", lines[0])
         separator, at = given[1] if given else "\t", 1
-    is_format = True
+    is_format, has_cell = True, False
     held: list[str] = []
     for line in lines[at:]:
         if is_format or line.rstrip() == NEW_FORMAT:
             is_format = not line.rstrip().endswith(".")
             continue
+        has_cell = "T{" in line if not held else has_cell
         held.append(line)
         # A cell may have lines of its own, between `T{` and `T}`.
-        if "T{" in held[0] and not (line.startswith("T}") and "T{" not in line.rpartition("T}")[2]):
+        if has_cell and not (line.startswith("T}") and "T{" not in line.rpartition("T}")[2]):
             continue
         row = "\n".join(held)
         held = []
         if set(row.strip()) <= set("_="):
             continue
         yield tuple(_tidy(cell) for cell in re.sub(r"T\{\n|\nT\}", "", row).split(separator))
-
-
-_GLUED = re.compile(f"\\s*{_GLUE}\\s*")

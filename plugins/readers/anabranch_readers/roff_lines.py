@@ -15,12 +15,14 @@ NEW_FORMAT = ".T&"
 """The one request that stays among the lines of a table: formats follow."""
 
 _LONGEST_STRING = 100  # characters; a string may be made of others, again and again
+_MOST_NESTED = 20  # conditions in a row, each of which governs the next one
+# A name has a bound, or each one that does not end would be looked for as far as the line goes.
 _ESCAPE = re.compile(
     r"""\\(?:
-    \((?P<two>..) | \[(?P<long>[^]\n]*)\] | C'(?P<named>[^'\n]*)' | N'(?P<code>\d{1,7})'
-    | \*(?:\((?P<string2>..) | \[(?P<string>[^]\n]*)\] | (?P<string1>.))
-    | [fFgkmMnVY](?:[+-]?\(.. | [+-]?\[[^]\n]*\] | [+-]?.)
-    | s(?:[+-]?\(.. | \[[^]\n]*\] | '[^'\n]*' | [+-]?(?:[1-3]\d | \d))
+    \((?P<two>..) | \[(?P<long>[^]\n]{0,80})\] | C'(?P<named>[^'\n]*)' | N'(?P<code>\d{1,7})'
+    | \*(?:\((?P<string2>..) | \[(?P<string>[^]\n]{0,80})\] | (?P<string1>.))
+    | [fFgkmMnVY](?:[+-]?\(.. | [+-]?\[[^]\n]{0,80}\] | [+-]?.)
+    | s(?:[+-]?\(.. | \[[^]\n]{0,80}\] | '[^'\n]*' | [+-]?(?:[1-3]\d | \d))
     | o'(?P<first>.)[^'\n]*' | [AbBDhHlLRSvwxXZ]'[^'\n]*'
     | (?P<one>.) | $)""",
     re.VERBOSE,
@@ -80,19 +82,23 @@ class _Roff:
     def __init__(self, text: str) -> None:
         self._left = [line.rstrip("\r") for line in reversed(text.split("\n"))]
         self._strings = dict(_STRINGS)
-        self._was_true = False
+        self._branches: list[bool] = []
+        self._nested = 0
 
     def lines(self) -> Iterator[RoffLine]:
         while self._left:
             line = self._next_line()
             found = _CONTROL.fullmatch(line) if line.startswith((".", "'")) else None
             if found is None:
+                self._nested = 0
                 yield RoffLine("", (self._unescaped(line),))
                 continue
             name, rest = found[1], found[2]
             if name in {"if", "ie", "el", "while"}:
                 self._decide(name, rest)
-            elif name in {"de", "de1", "dei", "am", "ig"}:
+                continue
+            self._nested = 0
+            if name in {"de", "de1", "dei", "am", "ig"}:
                 self._skip_definition(name, rest)
             elif name in {"ds", "as"}:
                 self._define(name, rest)
@@ -112,15 +118,17 @@ class _Roff:
     def _decide(self, name: str, rest: str) -> None:
         """Put what a true condition governs back in line; skip what a false one does."""
         if name == "el":
-            is_true = not self._was_true
+            is_true = not (self._branches and self._branches.pop())
         else:
             found = _CONDITION.fullmatch(rest)
             rest = found[3] if found else ""
             # `n` is output to a terminal; a groff has the register `.g`; others and strings are not known.
             is_true = found is not None and (found[2] in {"n", "\\n(.g", "\\n[.g]"}) != (found[1] == "!")
             is_true = is_true and name != "while"
-            self._was_true = is_true
-        if is_true:
+            if name == "ie":  # between it and its `.el` may stand other conditions
+                self._branches.append(is_true)
+        self._nested = self._nested + 1 if is_true else 0
+        if is_true and self._nested <= _MOST_NESTED:
             self._left.append(rest.replace("\\{", "", 1).lstrip())
             return
         depth = rest.count("\\{") - rest.count("\\}")

@@ -169,10 +169,23 @@ def test_signatures_are_left_out_and_long_quotations_come_last(tmp_path: Path) -
     assert document.notes == ("signatures were left out (5 lines)",)
 
 
+def test_a_message_below_a_signature_is_read(tmp_path: Path) -> None:
+    mail = message()
+    below = "\n".join(f"Line {number}." for number in range(30))
+    mail.set_content(f"Before.\n-- \nAda\n\n-----Original Message-----\n{below}\n-- \nBob\n")
+    document = read(tmp_path, mail)
+    assert "Line 0." in texts(document)[-1]
+    assert document.notes == ("signatures were left out (3 lines)",)
+
+
 def test_what_pgp_has_made_is_left_out(tmp_path: Path) -> None:
     armor = "-----BEGIN PGP SIGNATURE-----\n\niQEzBAEB\n=abcd\n-----END PGP SIGNATURE-----\n"
     mail = message()
     mail.set_content(f"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nThe words.\n\n- -- \nAda\n{armor}")
+    assert texts(read(tmp_path, mail))[1:] == ["The words."]
+    mail = message()
+    long = armor.replace("iQEzBAEB", "iQEzBAEB\n" * 30)
+    mail.set_content(f"The words.\n-- \nAda\n{long}")
     assert texts(read(tmp_path, mail))[1:] == ["The words."]
     mail = message()
     mail.set_content("The words.")

@@ -163,6 +163,19 @@ caf\('e \[u2014] \(co \s-1NASA\s0 a\ b
     ]
 
 
+def test_a_condition_within_a_branch_does_not_choose_the_other_one(tmp_path: Path) -> None:
+    source = r""".TH A 1
+.SH NAME
+.ie n \{\
+.if t on paper
+.ie t on paper
+.el shown
+.\}
+.el not shown
+"""
+    assert said(page(tmp_path, source)) == [("NAME", "shown")]
+
+
 def test_tables(tmp_path: Path) -> None:
     source = r""".TH A 5
 .SH T
@@ -189,8 +202,10 @@ def test_another_name_of_a_page_is_skipped(tmp_path: Path) -> None:
     assert reason(tmp_path, "a.1", ".so man1/b.1\n") == "unsupported"
 
 
-@pytest.mark.parametrize("text", ["Jan 1 00:00:01 host started\n", "plain words", ".hidden line"])
-def test_a_numbered_file_is_no_man_page(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["Jan 1 00:00:01 host started\n", "plain words", ".hidden line", b"\x7fELF" + bytes(50)]
+)
+def test_a_numbered_file_is_no_man_page(tmp_path: Path, text: str | bytes) -> None:
     assert reason(tmp_path, "syslog.1", text) == "unsupported"
 
 
@@ -212,4 +227,24 @@ def test_a_numbered_file_is_no_man_page(tmp_path: Path, text: str) -> None:
 )
 def test_a_hostile_page_takes_time_by_its_length(tmp_path: Path, part: str) -> None:
     document = page(tmp_path, f".TH A 1\n.SH NAME\nwords\n{part * 20_000}")
+    assert document.blocks[1].text.startswith("words")
+
+
+@pytest.mark.work(20)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "a" + " " * 200_000 + "b",
+        "\\[" * 200_000,
+        "\\*[" * 200_000,
+        "\\f[" * 200_000,
+        ".if n " * 50_000 + "x",
+        ".Op " + ". " * 300_000,
+        ".TP\na\n" + ".TQ\nbbbb\n" * 200_000,
+        ".TS\nl.\n" + "x" * 1_000_000 + "T{\n" + "a\n" * 100_000 + ".TE",
+    ],
+    ids=["blanks", "characters", "strings", "fonts", "conditions", "punctuation", "tags", "cell"],
+)
+def test_a_hostile_line_takes_time_by_its_length(tmp_path: Path, lines: str) -> None:
+    document = page(tmp_path, f".TH A 1\n.SH NAME\nwords\n.PP\n{lines}\n")
     assert document.blocks[1].text.startswith("words")

@@ -98,9 +98,14 @@ async def list_embedders(caller: Asker) -> dict[str, Any]:
         embedder = (await open_corpus(operator_settings(caller.user).corpus)).embedder.name
     except (CorpusNotFoundError, CorpusEmptyError):
         embedder = None
+    return {"embedder": embedder, **await asyncio.to_thread(_list_choices)}
+
+
+def _list_choices() -> dict[str, Any]:
+    """Look for packages, which reads files and imports modules."""
     usual = usual_embedder()
     choices = [{"name": name, "hint": _hint_of(name)} for name in LOCAL_EMBEDDERS]
-    return {"embedder": embedder, "choices": choices, "usual": usual if usual in LOCAL_EMBEDDERS else ""}
+    return {"choices": choices, "usual": usual if usual in LOCAL_EMBEDDERS else ""}
 
 
 def _hint_of(embedder: str) -> str:

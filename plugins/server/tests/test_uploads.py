@@ -13,6 +13,7 @@ import docx
 import httpx
 import pymupdf
 import pytest
+from blockbuster import blockbuster_ctx
 from fastapi import FastAPI
 
 from anabranch.errors import MissingExtraError, SettingsError
@@ -95,6 +96,14 @@ async def test_an_embedder_is_chosen_until_there_are_documents(root: Path, monke
     assert await embedders(app) == {"embedder": None, "choices": choices, "usual": "minilm"}
     ingest(documents=["The weir was built in 1897."], corpus=root / "corpus")
     assert (await embedders(app))["embedder"] == "onnx:all-MiniLM-L6-v2-int8-dynamic"
+
+
+async def test_looking_for_embedders_does_not_block_the_loop(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(root / "corpus"))
+    environment.cache_clear()
+    app = create_app(str(root / "data"))
+    with blockbuster_ctx():  # as LangGraph's development server watches its loop
+        assert (await embedders(app))["usual"] == "minilm"
 
 
 async def test_a_folder_that_the_operator_names_as_embedder_is_not_told(
