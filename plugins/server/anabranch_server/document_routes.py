@@ -49,8 +49,8 @@ async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(tags=["documents"], lifespan=_lifespan)
 
 # Documents are private: only the reader's own browser may cache them, and no proxy.
-_NO_STORE = {"Cache-Control": "no-store"}
-_PRIVATE = {"Cache-Control": "private, max-age=300", "X-Content-Type-Options": "nosniff", "Vary": "Authorization"}
+NO_STORE = {"Cache-Control": "no-store"}
+PRIVATE = {"Cache-Control": "private, max-age=300", "X-Content-Type-Options": "nosniff", "Vary": "Authorization"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ async def list_documents(
     ids = [each.doc_id for each in await view.corpus.outlines(view.scope, offset + limit)][offset:]
     found = await view.corpus.originals(ids, view.scope)
     # Not cached: a document that was just ingested or removed has to show.
-    return JSONResponse([_entry(view, doc_id, each) for doc_id, each in found.items()], headers=_NO_STORE)
+    return JSONResponse([_entry(view, doc_id, each) for doc_id, each in found.items()], headers=NO_STORE)
 
 
 @router.delete("/documents/{doc_id}")
@@ -130,7 +130,7 @@ async def picture(doc_id: str, number: PageNumber, view: View) -> Response:
     reply, png = await _draw(original, {"page": number})
     if "reason" in reply:
         return JSONResponse({"detail": REASONS[reply["reason"]], "reason": reply["reason"]}, 404)
-    return Response(png, media_type="image/png", headers=_PRIVATE)
+    return Response(png, media_type="image/png", headers=PRIVATE)
 
 
 @router.get("/documents/{doc_id}/pages/{number}/marks")
@@ -143,7 +143,7 @@ async def marks(
     shown, there are only `reason` and its text, `told`.
     """
     original = await _find_original(view, doc_id)
-    chunk = await _find_passage(view, chunk_id) if chunk_id is not None else None
+    chunk = await find_passage(view, chunk_id) if chunk_id is not None else None
     if chunk is not None and chunk.doc_id != doc_id:
         raise NotFoundError("passage", str(chunk_id))
     is_near = chunk is not None and chunk.page is not None and chunk.page <= number <= (chunk.page_end or chunk.page)
@@ -153,13 +153,13 @@ async def marks(
     reply, _ = await _draw(original, order)
     if "reason" in reply:
         reply["told"] = REASONS[reply["reason"]]
-    return JSONResponse(reply, headers=_PRIVATE)
+    return JSONResponse(reply, headers=PRIVATE)
 
 
 @router.get("/passages/{chunk_id}")
 async def passage(chunk_id: str, view: View, start: Character = 0, end: Character = 0) -> JSONResponse:
     """Return a passage with the text around it; the words [start, end) of the document are its `quote`."""
-    chunk = await _find_passage(view, chunk_id)
+    chunk = await find_passage(view, chunk_id)
     await view.note(chunk.doc_id, chunk.source, passage=chunk_id)
     around = chunk
     if chunk.parent_id is not None:
@@ -179,7 +179,7 @@ async def passage(chunk_id: str, view: View, start: Character = 0, end: Characte
             "quote": quote,
             "after": after,
         },
-        headers=_PRIVATE,
+        headers=PRIVATE,
     )
 
 
@@ -212,7 +212,12 @@ async def _find_original(view: Readable, doc_id: str) -> Original:
     return found[doc_id]
 
 
-async def _find_passage(view: Readable, chunk_id: str) -> Chunk:
+async def find_passage(view: Readable, chunk_id: str) -> Chunk:
+    """Return a passage that the caller may read.
+
+    Raises:
+        NotFoundError: There is none, or only others may read it.
+    """
     found = await view.corpus.chunks([chunk_id], view.scope)
     if chunk_id not in found:
         raise NotFoundError("passage", chunk_id)

@@ -17,6 +17,7 @@ from anabranch.safety.operator import operator
 from anabranch_server import (
     document_routes,
     feedback_routes,
+    heading_routes,
     login_routes,
     mcp_routes,
     page_routes,
@@ -53,7 +54,16 @@ app = FastAPI(
     docs_url=None,
     redoc_url=None,
 )
-for each in (document_routes, tool_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
+for each in (
+    document_routes,
+    heading_routes,
+    tool_routes,
+    feedback_routes,
+    upload_routes,
+    login_routes,
+    mcp_routes,
+    page_routes,
+):
     app.include_router(each.router)
 app.add_exception_handler(AnabranchError, refusal)
 app.add_middleware(PagePolicy)

@@ -181,9 +181,9 @@ class Reader:
             assert box == pytest.approx(line, abs=3)
 
     def set(self, name: str, value: str) -> None:
-        """Choose a setting, in its form."""
+        """Choose a setting by its name in code, in its form."""
         self.page.get_by_role("button", name="Settings", exact=True).click()
-        field = self.page.get_by_label(name, exact=True)
+        field = self.page.locator(f"#setting-{name}")
         if field.evaluate("(field) => field.tagName") == "SELECT":
             field.select_option(value)
         else:

@@ -17,7 +17,7 @@ import yaml
 
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
-from anabranch.store.protocol import Originals, Scope
+from anabranch.store.protocol import Originals, Outlines, Scope
 from anabranch.store.stores import open_corpus
 from anabranch_server import page_reader
 from anabranch_server.identity.api_keys import digest_of_secret, new_key
@@ -371,3 +371,41 @@ async def test_the_store_says_what_a_page_was_read_from(documents: Path) -> None
     (original,) = (await reader.originals([spot["doc"]], Scope())).values()
     assert original.path == str((documents / "weir.pdf").resolve())
     assert len(original.sha256) == 64
+
+
+@pytest.fixture
+def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Documents with headings of all kinds, of which one is for the tag `hr`; the folder of their corpus."""
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(tmp_path / "corpus"))
+    monkeypatch.setenv("ANABRANCH_MODEL", "openai:stub")
+    parts = "".join(f"\n## Part {number}\n\nThe lock has {number} gates.\n" for number in range(1, 6))
+    (tmp_path / "locks.md").write_text(f"# The locks\n\n## Menu\n\nGates.\n{parts}")
+    ovens = f"## {'The long name of an oven ' * 9}\n\nIt is lit at four.\n\n## 1.\n\nAt five.\n"
+    (tmp_path / "bread.md").write_text(f"# Bread\n\n{ovens}")
+    (tmp_path / "pay.md").write_text(f"# Pay\n\n## Salaries\n\n{SALARY}\n")
+    ingest([tmp_path / "locks.md", tmp_path / "bread.md"], tmp_path / "corpus")
+    ingest([tmp_path / "pay.md"], tmp_path / "corpus", access=["hr"])
+    return tmp_path / "corpus"
+
+
+async def test_what_may_be_asked_about_is_counted_and_named_within_the_scope_of_the_caller(
+    locks: Path, http: httpx.AsyncClient
+) -> None:
+    found = (await http.get("/overview")).json()
+    reader = await open_corpus(str(locks))
+    assert isinstance(reader, Outlines)
+    passages = sum(each.leaves for each in await reader.outlines(Scope(), 10))
+    assert {name: found[name] for name in ("model", "documents", "passages", "more")} == {
+        "model": "openai:stub", "documents": 2, "passages": passages, "more": False,
+    }  # fmt: skip
+    # No title, nothing too long or without a letter, and nothing of what others may read.
+    (name,) = found["headings"]
+    assert name in {"Menu", *(f"Part {number}" for number in range(1, 6))}
+    (ranked,) = await reader.search("bm25", ["lock gates"], 50, Scope())
+    for leaf in (await reader.chunks(ranked["ids"], Scope())).values():
+        near = (await http.get(f"/passages/{leaf.chunk_id}/headings")).json()
+        assert leaf.heading.rpartition(" > ")[2] not in near
+        assert {"The locks", "Salaries"}.isdisjoint(near)
+        assert (await http.get(f"/passages/{leaf.parent_id}/headings")).status_code == 200
+    (hidden,) = await reader.search("bm25", ["salary of the director"], 1, Scope(access=("hr",)))
+    assert (await http.get(f"/passages/{hidden['ids'][0]}/headings")).status_code == 404

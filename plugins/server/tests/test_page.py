@@ -358,10 +358,10 @@ def test_feedback_is_kept_with_what_was_shown(reader: Reader) -> None:
 @MOSTLY_ONE
 def test_settings_are_chosen_in_a_form_and_a_wrong_one_is_said(reader: Reader) -> None:
     reader.page.get_by_role("button", name="Settings", exact=True).click()
-    reader.page.get_by_label("strategy", exact=True).wait_for()
+    reader.page.get_by_label("How to search further", exact=True).wait_for()
     assert reader.page.get_by_label("corpus", exact=True).count() == 0
     assert reader.page.get_by_label("base url", exact=True).count() == 0
-    reader.page.get_by_label("strategy", exact=True).select_option("none")
+    reader.page.get_by_label("How to search further", exact=True).select_option("none")
     reader.page.get_by_text("All others").click()
     reader.page.get_by_label("depth", exact=True).fill("0")
     reader.page.get_by_role("button", name="Close the settings").click()
@@ -370,7 +370,7 @@ def test_settings_are_chosen_in_a_form_and_a_wrong_one_is_said(reader: Reader) -
     reader.problems.clear()  # a browser reports each refused request by itself
     reader.page.get_by_role("button", name="Settings", exact=True).click()
     reader.page.get_by_role("button", name="Leave everything to the server").click()
-    reader.page.get_by_label("top k", exact=True).fill("2")
+    reader.page.get_by_label("How many passages to keep", exact=True).fill("2")
     reader.page.keyboard.press("Escape")
     reader.page.get_by_role("button", name="Retry").click()
     reader.page.locator("button.marker").first.wait_for()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
@@ -45,6 +46,19 @@ UNDER = """(marker) => {
 """The words of the passage that a marker stands above."""
 
 
+HEADER = ["Year", "Counted", "Warden", "Water", "Ice", "First salmon", "Last salmon"]
+
+
+def write_counts(file: Path) -> None:
+    """Write a table that fills several passages."""
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.append(HEADER)
+    for year in range(1922, 1952):
+        sheet.append([year, 2 * year, "Kari Lund", "High in May and low in August", "None", "in May", "in October"])
+    book.save(file)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with chromium() as found:
@@ -56,6 +70,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Path:
     folder = tmp_path_factory.mktemp("answers")
     documents = write_documents(folder / "documents")
     (documents / "lantern.md").write_text(f"# The lantern\n\n{STEPS}\n")
+    write_counts(documents / "salmon.xlsx")
     (documents / "duty.md").write_text("---\nkind: memo\n---\n# Duty\n\nThe duty at the weir is told to Ida Marrow.\n")
     ingest([documents], folder / "corpus")
     return folder
@@ -214,6 +229,143 @@ def test_what_was_found_is_shown_while_the_model_is_awaited(reader: Reader) -> N
     assert meanwhile.count() == 0
     assert reader.turn(0).locator(".answer").inner_text().startswith(PASSAGES)
     reader.problems.clear()  # a browser reports a connection that breaks by itself
+
+
+def test_before_the_first_question_one_reads_what_there_is_and_finds_questions(reader: Reader) -> None:
+    welcome = reader.page.locator(".welcome")
+    questions = welcome.get_by_role("button", name="What does")
+    questions.first.wait_for()
+    assert re.search(r"5 documents, \d+ passages\. No chat model is set", welcome.inner_text())
+    assert reader.is_serious() == []
+    welcome.get_by_role("button", name="Set a chat model").click()
+    reader.page.locator("#setting-model:focus").wait_for()
+    reader.page.keyboard.type("openai:stub")
+    reader.page.keyboard.press("Escape")
+    welcome.get_by_text("Answers are written by openai:stub.").wait_for()
+    asked = questions.first.inner_text()
+    questions.first.click()
+    reader.turn(0).locator(".actions").wait_for()
+    assert reader.turn(0).get_by_role("heading", level=2).inner_text() == asked
+
+
+def test_headings_near_the_answer_make_further_questions(reader: Reader) -> None:
+    reader.ask("How often does the ferry at Lervik cross the fjord?")
+    further = reader.turn(0).get_by_role("button", name="What does “Bread” say?")
+    further.click()
+    reader.turn(1).locator(".actions").wait_for()
+    assert "The oven is lit at four." in reader.turn(1).locator(".answer").inner_text()
+    # They stand below the last answer alone.
+    assert reader.turn(0).locator(".questions").count() == 0
+
+
+def test_an_answer_is_copied_with_its_quotes_and_pages(reader: Reader, stub: OpenAIStub) -> None:
+    reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    reader.set("model", "openai:stub")
+    with saying(stub, BUILT):
+        reader.ask(ASKED)
+    reader.page.get_by_role("button", name="Copy", exact=True).click()
+    reader.page.get_by_text("Copied", exact=True).wait_for()
+    copied = reader.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"## {ASKED}\n\n{BUILT} [1]\n\n[1] {WEIR}, page 1 (quoted)\n> {BUILT}")
+
+
+def test_on_paper_there_are_the_question_the_answer_and_its_sources(reader: Reader, stub: OpenAIStub) -> None:
+    reader.set("model", "openai:stub")
+    with saying(stub, BUILT):
+        reader.ask(ASKED)
+    reader.page.emulate_media(media="print")
+    shown = [line for line in reader.page.locator("#page").inner_text().splitlines() if line.strip()]
+    reader.page.emulate_media(media="screen")
+    assert shown == [ASKED, f"{BUILT} 1", f"{WEIR}, page 1", BUILT]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_table_has_one_header_and_its_quote_is_marked_in_it(reader: Reader, width: int) -> None:
+    reader.page.set_viewport_size({"width": width, "height": 800})
+    reader.ask("How many salmon were counted in 1930?")
+    table = reader.page.locator(".answer table").filter(has_text="1930").first
+    assert table.locator("th").all_inner_texts() == HEADER
+    reader.page.locator("button.marker").first.click()
+    source = reader.page.locator(".source .passage")
+    source.locator("mark").first.wait_for()
+    assert "3860" in source.locator("tr", has_text="1930").locator("mark").all_inner_texts()
+    assert source.locator("mark").first.evaluate("(it) => it.getBoundingClientRect().bottom <= innerHeight")
+    assert source.locator("th").all_inner_texts() == HEADER
+    assert "|" not in source.inner_text()
+    # What does not fit is reached by scrolling in it, and not in the page.
+    assert reader.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+    assert reader.is_serious() == []
+
+
+def test_escape_closes_a_card_wherever_the_focus_is(reader: Reader) -> None:
+    reader.ask(ASKED)
+    marker = reader.page.locator("button.marker").first
+    marker.hover()
+    card = reader.page.get_by_role("tooltip")
+    card.wait_for()
+    reader.page.keyboard.press("Escape")
+    card.wait_for(state="detached")
+    marker.click()
+    reader.page.locator(".source").wait_for()
+    reader.page.mouse.move(0, 0)
+    reader.page.keyboard.press("Escape")
+    reader.page.locator(".source").wait_for(state="detached")
+    assert marker.evaluate("(it) => it === document.activeElement")
+    assert card.count() == 0
+
+
+def test_only_the_documents_that_are_chosen_are_asked(reader: Reader) -> None:
+    reader.page.get_by_role("button", name="Documents", exact=True).click()
+    documents = reader.page.get_by_role("complementary", name="Documents")
+    documents.get_by_label("Find a document").fill("FERRY lervik")
+    documents.get_by_text("None of the 5 has these words").wait_for()
+    documents.get_by_label("Find a document").fill("FERRY")
+    documents.get_by_label("Ask ferry.md", exact=True).check()
+    assert documents.get_by_role("checkbox").count() == 1
+    assert reader.is_serious() == []
+    reader.page.keyboard.press("Escape")
+    reader.ask(ASKED)
+    turn = reader.turn(0)
+    assert turn.locator(".choice").inner_text() == "Asked only ferry.md"
+    assert BUILT not in turn.inner_text()
+    reader.page.get_by_role("button", name="Ask all documents").click()
+    # The same question again is asked of the same documents, and the next one of all.
+    turn.get_by_role("button", name="Retry").click()
+    reader.page.get_by_text("Version 2 of 2").wait_for()
+    turn.locator(".actions").wait_for()
+    assert turn.locator(".choice").inner_text() == "Asked only ferry.md"
+    reader.ask(ASKED)
+    assert BUILT in reader.turn(1).inner_text()
+    assert reader.turn(1).locator(".choice").count() == 0
+
+
+def test_documents_are_listed_by_folder_and_a_folder_is_asked(reader: Reader) -> None:
+    names = ["a/b/one.md", "a/b/two.md", "a[1]/three.md", "four.md"]
+    listed = [{"doc_id": each, "title": each[-8:], "source": each, "file": each, "pages": 0, "access": [],
+               "has_other_access": False, "removable": True} for each in names]  # fmt: skip
+    sent: list[Any] = []
+    reader.page.route(re.compile(r"/documents\?"), lambda route: route.fulfill(json=listed))
+    reader.page.route(
+        re.compile(r"/runs/stream$"), lambda route: (sent.append(route.request.post_data_json), route.abort())
+    )
+    reader.page.get_by_role("button", name="Documents", exact=True).click()
+    documents = reader.page.get_by_role("complementary", name="Documents")
+    folder = documents.get_by_role("button", name="a/b/ 2", exact=True)
+    documents.get_by_label("Ask a/b/", exact=True).check()
+    assert documents.get_by_label("Ask a/b/two.md").is_disabled()
+    assert documents.get_by_label("Ask a/b/two.md").is_checked()
+    folder.click()
+    assert documents.get_by_label("Ask a/b/two.md").count() == 0
+    documents.get_by_label("Ask a[1]/", exact=True).check()
+    documents.get_by_label("Ask four.md", exact=True).check()
+    assert reader.is_serious() == []
+    reader.page.keyboard.press("Escape")
+    assert reader.page.locator(".composer .choice").inner_text().startswith("Asks only a/b/ a[1]/ four.md")
+    reader.ask(ASKED, wait=False)
+    reader.page.get_by_role("alert").wait_for()
+    glob = [{"source": {"glob": "a/b/*"}}, {"source": {"glob": "a[[]1]/*"}}]
+    assert sent[0]["input"]["filters"] == {"or": [*glob, {"source": {"in": ["four.md"]}}]}
+    reader.problems.clear()  # a browser reports a request that fails by itself
 
 
 def test_a_filter_from_the_question_is_shown_and_a_click_takes_it_away(reader: Reader, stub: OpenAIStub) -> None:

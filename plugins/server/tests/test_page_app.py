@@ -104,5 +104,5 @@ def test_the_page_works_there(server: str, request: pytest.FixtureRequest) -> No
         reader.page.locator("button.marker").first.click()
         reader.page.locator(".sheet rect").first.wait_for()
         reader.page.get_by_role("button", name="Settings", exact=True).click()
-        reader.page.get_by_label("strategy", exact=True).wait_for()
+        reader.page.get_by_label("How to search further", exact=True).wait_for()
         assert reader.problems == []

@@ -1,7 +1,8 @@
 // An answer with its markers, the card of a marker, and what became of each claim.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import { where } from "./conversation.js";
 import { GRADES, named } from "./grades.js";
 import { html } from "./html.js";
 import { markdown } from "./markdown.js";
@@ -9,10 +10,9 @@ import { placed } from "./markers.js";
 
 const LINGER = 200;
 
-export const where = (each) => `${each.title || each.source}${each.page ? `, page ${each.page}` : ""}`;
-
 // `kind` says what the first line of the text says: what became of the question, or that these are passages.
-export function Answer({ text, kind, citations, unconfirmed, busy, open, shown }) {
+// `after` stands behind that line.
+export function Answer({ text, kind, citations, unconfirmed, busy, open, shown, after }) {
   const [card, setCard] = useState(null);
   const timer = useRef();
   const touched = useRef(false);
@@ -33,6 +33,7 @@ export function Answer({ text, kind, citations, unconfirmed, busy, open, shown }
     if (!cite) return html`<span class="marker">${number}</span>`;
     const { grade } = cite;
     const active = card?.cite === cite;
+    // No card comes with the focus that comes back when the source is closed.
     return html`<button
       type="button"
       class=${`marker ${grade}`}
@@ -42,9 +43,8 @@ export function Answer({ text, kind, citations, unconfirmed, busy, open, shown }
       onPointerEnter=${(event) => event.pointerType !== "touch" && show(cite, event.currentTarget)}
       onPointerLeave=${(event) => event.pointerType !== "touch" && leave()}
       onPointerDown=${(event) => (touched.current = event.pointerType === "touch" && !active)}
-      onFocus=${(event) => show(cite, event.currentTarget)}
+      onFocus=${(event) => !event.relatedTarget?.closest(".source") && show(cite, event.currentTarget)}
       onBlur=${leave}
-      onKeyDown=${(event) => event.key === "Escape" && card && (event.preventDefault(), setCard(null))}
       onClick=${(event) => {
         // A finger has nothing to hover with: the first tap shows the quote, the second opens the page.
         if (touched.current) return void (touched.current = false) || show(cite, event.currentTarget);
@@ -55,10 +55,11 @@ export function Answer({ text, kind, citations, unconfirmed, busy, open, shown }
   };
   const wrap = (piece) => withUnconfirmed(piece, unconfirmed);
 
+  const [first, ...rest] = markdown(numbered, marker, wrap);
   return html`<div class="answer" data-kind=${kind} aria-busy=${busy ? "true" : "false"}>
-    ${markdown(numbered, marker, wrap)}
+    ${first}${after}${rest}
     ${card &&
-    html`<${Card} ...${card} grade=${card.cite.grade} onEnter=${stay} onLeave=${leave}
+    html`<${Card} ...${card} grade=${card.cite.grade} onEnter=${stay} onLeave=${leave} close=${() => setCard(null)}
       open=${() => {
         setCard(null);
         open(card.cite, card.element);
@@ -85,18 +86,25 @@ function withUnconfirmed(piece, unconfirmed) {
   ];
 }
 
-function Card({ cite, element, grade, open, onEnter, onLeave }) {
+function Card({ cite, element, grade, open, onEnter, onLeave, close }) {
   const own = useRef();
-  useEffect(() => {
+  // Before it is painted: it comes where it stays, and listens only while it is there.
+  useLayoutEffect(() => {
     const at = element.getBoundingClientRect();
     const card = own.current;
     const left = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - card.offsetWidth - 8));
     const above = at.top - card.offsetHeight - 6;
     card.style.left = `${left}px`;
     card.style.top = `${above > 8 ? above : at.bottom + 6}px`;
-    const close = () => onLeave();
-    addEventListener("scroll", close, true);
-    return () => removeEventListener("scroll", close, true);
+    const leave = () => onLeave();
+    // Wherever the focus is: a finger, or a pointer that hovers, leaves it elsewhere.
+    const pressed = (event) => event.key === "Escape" && (event.preventDefault(), close());
+    addEventListener("scroll", leave, true);
+    addEventListener("keydown", pressed, true);
+    return () => {
+      removeEventListener("scroll", leave, true);
+      removeEventListener("keydown", pressed, true);
+    };
   }, [element]);
   return html`<div ref=${own} id="card" role="tooltip" class="card" onPointerEnter=${onEnter} onPointerLeave=${onLeave}>
     <strong dir="auto">${where(cite)}</strong>

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 
+import { Choice } from "./choice.js";
 import { html } from "./html.js";
 
 const KEPT = "anabranch.draft";
@@ -16,7 +17,7 @@ export const draft = {
   },
 };
 
-export function Composer({ ask, busy, goesOn, tip }) {
+export function Composer({ ask, busy, goesOn, tip, only, setOnly }) {
   const field = useRef();
   useEffect(() => {
     field.current.value ||= draft.take();
@@ -34,6 +35,7 @@ export function Composer({ ask, busy, goesOn, tip }) {
   };
   return html`<form class="composer" onSubmit=${send}>
     ${tip && html`<p class="faint">Your next question goes on from the answer above.</p>`}
+    <${Choice} chosen=${only} clear=${() => setOnly([])} />
     <label class="hidden" for="question">Question</label>
     <textarea id="question" dir="auto" maxlength="10000" ref=${field} rows="2" placeholder=${goesOn ? "Ask a follow-up question" : "Ask a question"} required onKeyDown=${typed}></textarea>
     <button disabled=${busy}>Ask</button>

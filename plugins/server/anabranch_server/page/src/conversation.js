@@ -120,23 +120,23 @@ async function resumed(thread, checkpoint, inputs) {
 
 const quoted = (text) => `> ${text.replace(/\n/g, "\n> ")}`;
 
-export function asMarkdown(title, turns) {
-  const parts = [`# ${title}`];
-  for (const { values } of turns) {
-    parts.push(`## ${values.original_question}`, values.answer || "*No answer.*");
-    for (const each of firstOfEach(values.citations ?? [])) {
-      const page = each.page ? `, page ${each.page}` : "";
-      // Passages that are shown whole are the answer: their words stand there already.
-      const quote = values.route?.name === "compose" ? "" : `\n${quoted(each.quote)}`;
-      parts.push(`[${each.marker}] ${each.title || each.source}${page} (${named(each.grade)})${quote}`);
-    }
-    for (const { text, reason, nearest } of values.unconfirmed ?? []) {
-      const told = [named("not_confirmed"), reason].filter(Boolean).join(": ");
-      parts.push(`[?] ${text} (${told})${nearest ? `\n${quoted(`Nearest words: ${nearest}`)}` : ""}`);
-    }
+export const asMarkdown = (title, turns) => `# ${title}\n\n${turns.map(({ values }) => turnAsMarkdown(values)).join("\n")}`;
+
+export function turnAsMarkdown(values) {
+  const parts = [`## ${values.original_question}`, values.answer || "*No answer.*"];
+  for (const each of firstOfEach(values.citations ?? [])) {
+    // Passages that are shown whole are the answer: their words stand there already.
+    const quote = values.route?.name === "compose" ? "" : `\n${quoted(each.quote)}`;
+    parts.push(`[${each.marker}] ${where(each)} (${named(each.grade)})${quote}`);
+  }
+  for (const { text, reason, nearest } of values.unconfirmed ?? []) {
+    const told = [named("not_confirmed"), reason].filter(Boolean).join(": ");
+    parts.push(`[?] ${text} (${told})${nearest ? `\n${quoted(`Nearest words: ${nearest}`)}` : ""}`);
   }
   return `${parts.join("\n\n")}\n`;
 }
+
+export const where = (each) => `${each.title || each.source}${each.page ? `, page ${each.page}` : ""}`;
 
 // All that is known of each answer, for programs.
 export const asJson = (title, thread, turns) =>

@@ -3,9 +3,10 @@
 import { render } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import { filtersOf } from "./choice.js";
 import { Composer, draft } from "./composer.js";
 import { isOf, load, tipOf } from "./conversation.js";
-import { Documents, NoDocuments } from "./documents.js";
+import { Documents } from "./documents.js";
 import { html, keepFocus } from "./html.js";
 import { Login, comeBack } from "./login.js";
 import { begun, heard } from "./reading.js";
@@ -15,6 +16,7 @@ import { Source } from "./source.js";
 import { colour } from "./theme.js";
 import { Threads, titleOf } from "./threads.js";
 import { Turn, doing } from "./turn.js";
+import { Welcome } from "./welcome.js";
 
 const STREAMED = {
   assistant_id: "answer",
@@ -41,6 +43,9 @@ function App({ failed }) {
   const [panel, setPanel] = useState(null);
   const [wasOpened, setWasOpened] = useState(false);
   const [none, setNone] = useState(null);
+  const [overview, setOverview] = useState(null);
+  const [only, setOnly] = useState([]);
+  const [aim, setAim] = useState(null);
   const [settings, setSettings] = useState(kept());
   const reading = useRef(null);
   const listed = useRef(LISTED);
@@ -53,10 +58,10 @@ function App({ failed }) {
     setThreads(found.filter((each) => !each.metadata?.graph_id || each.metadata.graph_id === "answer"));
   }, []);
 
-  // Whether there is anything to ask about.
+  // What there is to ask about, if anything.
   const look = useCallback(async () => {
     try {
-      await json("/documents?limit=1");
+      setOverview(await json("/overview"));
       setNone(null);
     } catch (error) {
       if (isEmpty(error)) setNone(error.message);
@@ -185,12 +190,12 @@ function App({ failed }) {
     }
   };
 
-  const ask = (question, base, chosen) => {
+  const ask = (question, { base, context, filters = filtersOf(only) } = {}) => {
     // An edited question stands in the place of the one before, and of all that followed.
     const at = base === undefined ? turns.length : turns.findIndex((each) => each.base === base);
     // What the server did not accept is nowhere but here.
     const before = turns.slice(0, at).filter((each) => each.values);
-    return run(before, question, { input: { question }, context: { ...settings, ...chosen }, checkpoint_id: base ?? tip ?? undefined });
+    return run(before, question, { input: { question, filters }, context: { ...settings, ...context }, checkpoint_id: base ?? tip ?? undefined });
   };
 
   // The settings are those that the thread remembers of the question.
@@ -246,11 +251,18 @@ function App({ failed }) {
     return () => document.removeEventListener("visibilitychange", seen);
   }, []);
 
+  const model = settings.model ?? overview?.model;
+  const chooseModel = options && !model && !options.fixed.includes("model") ? (event) => {
+    opener.current = event.currentTarget;
+    setCite(null);
+    setAim("model");
+    setPanel("settings");
+  } : null;
   const all = live ? [...turns, live] : turns;
   const shownTurn = (turn, at) => html`<${Turn} key=${turn.run ?? `new-${at}`} turn=${turn} thread=${thread} last=${at === all.length - 1} busy=${Boolean(live)} chooses=${!options?.fixed.includes("effort")} narrows=${!options?.fixed.includes("infer_filter")} open=${open} shown=${cite && cite.chunk_id + cite.start}
-    resume=${tip || at < all.length - 1 ? null : resume} ask=${ask} stop=${stop} choose=${choose} fork=${(from) => line(from.checkpoint).catch(told)} />`;
+    resume=${tip || at < all.length - 1 ? null : resume} ask=${ask} chooseModel=${chooseModel} stop=${stop} choose=${choose} fork=${(from) => line(from.checkpoint).catch(told)} />`;
   // Those before are not laid out anew with each word of the one that is being written.
-  const before = useMemo(() => turns.map(shownTurn), [turns, thread, Boolean(live), cite, settings, tip]);
+  const before = useMemo(() => turns.map(shownTurn), [turns, thread, Boolean(live), cite, settings, tip, only, overview]);
   const column = useRef();
   // A question comes to the top, so that its answer can be read while it grows; so does one that waits for somebody.
   useEffect(() => column.current?.querySelector("article:last-of-type")?.scrollIntoView({ block: "start" }), [thread, all.length, all.at(-1)?.pause]);
@@ -264,6 +276,7 @@ function App({ failed }) {
     opener.current = event.currentTarget;
     setCite(null);
     setPanel(panel === name ? null : name);
+    setAim(null);
     if (name === "documents") setWasOpened(true);
   };
   return html`<div class=${`layout ${cite || ["documents", "settings"].includes(panel) ? "aside" : ""} ${panel === "threads" ? "listed" : ""}`}>
@@ -278,18 +291,14 @@ function App({ failed }) {
     <main ref=${column}>
       <p class="hidden" role="status">${live ? doing(live) : all.at(-1)?.pause ? "The run waits for you." : all.length > 0 && "The answer is complete."}</p>
       ${fault && html`<p role="alert" class="error">${fault}</p>`}
-      ${!all.length && !thread && html`<div class="welcome">
-        ${none === null
-          ? html`<p>Ask something about your documents. Every statement of the answer is held against them, and a click on its number shows the place.</p>`
-          : html`<${NoDocuments} options=${options} told=${none} />${options.may_ingest && html`<button type="button" onClick=${toggle("documents")}>Add documents</button>`}`}
-      </div>`}
+      ${!all.length && !thread && html`<${Welcome} options=${options} none=${none} overview=${overview} model=${model} ask=${ask} addDocuments=${toggle("documents")} chooseModel=${chooseModel} />`}
       ${before}
       ${live && shownTurn(live, turns.length)}
-      <${Composer} ask=${ask} busy=${Boolean(live)} goesOn=${all.length > 0} tip=${tip} />
+      <${Composer} ask=${ask} busy=${Boolean(live)} goesOn=${all.length > 0} tip=${tip} only=${only} setOnly=${setOnly} />
     </main>
     ${cite && html`<${Source} cite=${cite} choose=${setCite} close=${shut} />`}
-    ${options && wasOpened && html`<${Documents} options=${options} isShown=${panel === "documents"} close=${shut} changed=${look} />`}
-    ${panel === "settings" && options && html`<${Settings} fixed=${options.fixed} values=${settings} onChange=${setSettings} close=${shut} />`}
+    ${options && wasOpened && html`<${Documents} options=${options} isShown=${panel === "documents"} close=${shut} changed=${look} only=${only} setOnly=${setOnly} />`}
+    ${panel === "settings" && options && html`<${Settings} fixed=${options.fixed} values=${settings} onChange=${setSettings} close=${shut} aim=${aim} />`}
   </div>`;
 }
 

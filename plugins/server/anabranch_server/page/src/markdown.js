@@ -3,13 +3,12 @@
 
 import { html } from "./html.js";
 import { NUMBERED, unplaced } from "./markers.js";
+import { isRow, isRule, table, takeTable } from "./table.js";
 
 const FENCE = /^\s*(```|~~~)/;
 const HEADING = /^(#{1,6})\s+(.*)$/;
 const ITEM = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/;
-const ROW = /^\s*\|(.+)\|\s*$/;
 const QUOTED = /^\s*(?:>\s?)+(.*)$/;
-const RULE = /^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$/;
 const INLINE = new RegExp(
   String.raw`(\`[^\`\n]+\`)|\*\*([^*\n]+)\*\*|(?<![*\w])\*([^*\n]+)\*(?!\w)|${NUMBERED}|!?\[([^\]\n]*)\]\([^)\s]*\)`,
   "g",
@@ -38,8 +37,10 @@ export function markdown(text, marker, wrap = (piece) => piece) {
       at += 1;
       // Below the question, which is a heading of the second level.
       blocks.push(heading[1].length > 2 ? html`<h4 dir="auto">${inline(heading[2])}</h4>` : html`<h3 dir="auto">${inline(heading[2])}</h3>`);
-    } else if (ROW.test(line) && RULE.test(lines[at + 1] ?? "")) {
-      blocks.push(table(take((each) => ROW.test(each)), inline));
+    } else if (isRow(line) && isRule(lines[at + 1] ?? "")) {
+      const [rows, end] = takeTable(lines, at);
+      blocks.push(table(lines, rows, (row, from, to) => inline(lines[row].slice(from, to))));
+      at = end;
     } else if (QUOTED.test(line)) {
       const inner = take((each) => QUOTED.test(each)).map((each) => QUOTED.exec(each)[1]);
       blocks.push(html`<blockquote>${markdown(inner.join("\n"), marker, wrap)}</blockquote>`);
@@ -73,17 +74,6 @@ function list(lines, inline, depth = 1) {
   );
   if (!/\d/.test(first[2])) return html`<ul dir="auto">${shown}</ul>`;
   return html`<ol dir="auto" start=${parseInt(first[2], 10)}>${shown}</ol>`;
-}
-
-function table(lines, inline) {
-  const cells = (line) => ROW.exec(line)[1].split(/(?<!\\)\|/).map((each) => inline(each.trim()));
-  const [head, , ...rows] = lines;
-  return html`<div class="wide" tabindex="0" role="region" aria-label="Table">
-    <table>
-      <thead><tr>${cells(head).map((each) => html`<th scope="col" dir="auto">${each}</th>`)}</tr></thead>
-      <tbody>${rows.map((row) => html`<tr>${cells(row).map((each) => html`<td dir="auto">${each}</td>`)}</tr>`)}</tbody>
-    </table>
-  </div>`;
 }
 
 function spans(text, marker, wrap) {

@@ -60,7 +60,7 @@ function Steps({ trace }) {
   const most = Math.max(1, ...trace.map((each) => each.ms));
   return html`<div class="wide" tabindex="0" role="region" aria-label="Steps of the run">
     <table class="steps">
-      <thead><tr><th scope="col">Step</th><th scope="col">Time</th><th scope="col">Calls</th><th scope="col">Tokens</th><th scope="col">What it did</th></tr></thead>
+      <thead><tr><th scope="col">Step</th><th scope="col">Time</th><th scope="col">Calls</th><th scope="col">Tokens</th></tr></thead>
       <tbody>
         ${trace.map((each, at) => {
           const beside = at > 0 && trace[at - 1].round === each.round;
@@ -69,8 +69,8 @@ function Steps({ trace }) {
             <td><meter min="0" max=${most} value=${each.ms} aria-label=${`Time of ${each.node}`}></meter> ${seconds(each.ms)}</td>
             <td>${each.calls || ""}</td>
             <td>${each.prompt_tokens + each.output_tokens || ""}</td>
-            <td class="faint">${said(each.counts)}</td>
-          </tr>`;
+          </tr>
+          ${said(each.counts) && html`<tr class=${`said ${beside ? "beside" : ""}`}><td class="faint" colspan="4">${said(each.counts)}</td></tr>`}`;
         })}
       </tbody>
     </table>

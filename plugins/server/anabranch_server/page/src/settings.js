@@ -7,7 +7,20 @@ import { json, post } from "./server.js";
 import { Theme } from "./theme.js";
 
 const KEPT = "anabranch.settings";
-const FIRST = ["effort", "model", "strategy", "rerank", "synthesis", "answer_form", "verify", "top_k", "grade", "review"];
+// In people's words, and in this order; the others are called as in code.
+const WORDS = {
+  effort: "How thoroughly to answer",
+  model: "Chat model that writes",
+  strategy: "How to search further",
+  rerank: "How to reorder what is found",
+  synthesis: "How to read many passages",
+  answer_form: "What to ask the model for",
+  verify: "How to check the answer",
+  top_k: "How many passages to keep",
+  grade: "What judges the evidence",
+  review: "When to wait for me",
+};
+const FIRST = Object.keys(WORDS);
 
 export function kept() {
   try {
@@ -17,7 +30,8 @@ export function kept() {
   }
 }
 
-export function Settings({ fixed, values, onChange, close }) {
+// `aim` is the setting that somebody came for.
+export function Settings({ fixed, values, onChange, close, aim }) {
   const [fields, setFields] = useState(null);
   const [fault, setFault] = useState("");
   const heading = useRef();
@@ -27,6 +41,7 @@ export function Settings({ fixed, values, onChange, close }) {
       .then(({ context_schema: schema }) => setFields(fieldsOf(schema, fixed)))
       .catch((error) => setFault(error.message));
   }, []);
+  useEffect(() => document.getElementById(`setting-${aim}`)?.focus(), [fields]);
   const change = (name, value) => {
     const { [name]: _, ...rest } = values;
     const now = value === undefined ? rest : { ...rest, [name]: value };
@@ -87,7 +102,7 @@ function Field({ name, type, options, minimum, maximum, description, default: us
   const common = { id, "aria-describedby": `${id}-is`, onInput: (event) => change(read(event.currentTarget.value)) };
   const is = usual === null || usual === undefined ? "" : ` Usually ${Array.isArray(usual) ? usual.join(", ") : usual}.`;
   return html`<div class="field">
-    <label for=${id}>${name.replaceAll("_", " ")}</label>
+    <label for=${id}>${WORDS[name] ?? name.replaceAll("_", " ")}</label> ${name in WORDS && html`<code class="faint">${name}</code>`}
     ${choices
       ? html`<select ...${common} value=${value === undefined ? "" : String(value)}>
           <option value="">as the server has it</option>

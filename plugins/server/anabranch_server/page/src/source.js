@@ -1,16 +1,18 @@
 // The page of a document with the quote marked on it; where there is no picture, the text around it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { GRADES } from "./grades.js";
 import { html } from "./html.js";
 import { json, request } from "./server.js";
+import { isRow, table, takeTable } from "./table.js";
 
 export function Source({ cite, choose, close }) {
   const [reply, setReply] = useState(null);
   const [number, setNumber] = useState(null);
   const [fault, setFault] = useState("");
   const heading = useRef();
+  const passage = useRef();
   // Not that of the one before, while this one is on its way.
   const found = reply?.of === cite ? reply.passage : null;
   const span = cite.end > cite.start ? `start=${cite.start}&end=${cite.end}` : "";
@@ -32,6 +34,11 @@ export function Source({ cite, choose, close }) {
     return () => ends.abort();
   }, [cite]);
 
+  // Beside the picture of a page, that is where to look.
+  useLayoutEffect(() => {
+    if (found && number === null) passage.current.querySelector("mark")?.scrollIntoView({ block: "nearest" });
+  }, [found, number]);
+
   const link = /^https?:/.test(cite.link ?? "") ? cite.link : null;
   return html`<aside class="source" aria-label="Source">
     <header>
@@ -46,12 +53,41 @@ export function Source({ cite, choose, close }) {
     ${fault && html`<p role="alert">${fault}</p>${cite.quote && html`<blockquote dir="auto">${cite.quote}</blockquote>`}`}
     ${found && number !== null && html`<${Sheet} passage=${found} number=${number} setNumber=${setNumber} span=${span} />`}
     ${found &&
-    html`<section class="passage" aria-label="Text of the passage">
+    html`<section ref=${passage} class="passage" aria-label="Text of the passage">
       <h3>Text of the passage</h3>
-      <p dir="auto">${found.before}<mark>${found.quote}</mark>${found.after}</p>
+      ${words(found)}
     </section>`}
     ${link && html`<p><a href=${link} target="_blank" rel="noopener noreferrer">Open the original</a></p>`}
   </aside>`;
+}
+
+// Paragraphs, and tables where the text has rows of one; what is quoted is marked.
+function words({ before, quote, after }) {
+  const text = before + quote + after;
+  const [first, last] = [before.length, before.length + quote.length];
+  const marked = (start, end) => {
+    const [from, to] = [Math.max(start, first), Math.min(end, last)];
+    return from < to ? html`${text.slice(start, from)}<mark>${text.slice(from, to)}</mark>${text.slice(to, end)}` : text.slice(start, end);
+  };
+  const lines = text.split("\n");
+  const starts = [0];
+  for (const line of lines) starts.push(starts.at(-1) + line.length + 1);
+  const blocks = [];
+  let from = 0;
+  const paragraph = (to) => {
+    const end = starts[to] - 1;
+    if (text.slice(starts[from], end).trim()) blocks.push(html`<p dir="auto">${marked(starts[from], end)}</p>`);
+  };
+  for (let at = 0; at < lines.length; at += 1) {
+    if (!isRow(lines[at]) || !isRow(lines[at + 1] ?? "")) continue;
+    paragraph(at);
+    const [rows, end] = takeTable(lines, at);
+    blocks.push(table(lines, rows, (row, start, stop) => marked(starts[row] + start, starts[row] + stop)));
+    from = end;
+    at = end - 1;
+  }
+  paragraph(lines.length);
+  return blocks;
 }
 
 // `span` are the words to be marked; without them, a page is only shown.
