@@ -344,10 +344,13 @@ def test_documents_are_listed_by_folder_and_a_folder_is_asked(reader: Reader) ->
     listed = [{"doc_id": each, "title": each[-8:], "source": each, "file": each, "pages": 0, "access": [],
                "has_other_access": False, "removable": True} for each in names]  # fmt: skip
     sent: list[Any] = []
+
+    def refuse(route: Any) -> None:
+        sent.append(route.request.post_data_json)
+        route.abort()
+
     reader.page.route(re.compile(r"/documents\?"), lambda route: route.fulfill(json=listed))
-    reader.page.route(
-        re.compile(r"/runs/stream$"), lambda route: (sent.append(route.request.post_data_json), route.abort())
-    )
+    reader.page.route(re.compile(r"/runs/stream$"), refuse)
     reader.page.get_by_role("button", name="Documents", exact=True).click()
     documents = reader.page.get_by_role("complementary", name="Documents")
     folder = documents.get_by_role("button", name="a/b/ 2", exact=True)
