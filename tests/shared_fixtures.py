@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--attacks",
         type=int,
-        default=500,
+        default=600,
         help="requests of plugins/server/tests/test_attacks.py: 10000 for a long run",
     )
     group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
