@@ -26,6 +26,14 @@ from anabranch.models.lru import LRU
 from anabranch.registry import OBJECT
 from anabranch.safety.operator import environment, needs_identity, operator
 
+_Origins = tuple[Context | None, GraphBindings, Mapping[str, str], LocalModel | None]
+
+RESOLVED = 64
+"""Settings that are kept, so that the steps and edges of a turn resolve them once."""
+
+# Owner: this module.
+_resolved: LRU[tuple[Any, ...], tuple[_Origins, Context]] = LRU(RESOLVED)
+
 
 def resolve_settings(
     given: Context | None = None,
@@ -66,15 +74,6 @@ def resolve_settings(
     if key is not None:
         _resolved.set(key, (made_of, context))
     return context
-
-
-_Origins = tuple[Context | None, GraphBindings, Mapping[str, str], LocalModel | None]
-
-RESOLVED = 64
-"""Settings that are kept, so that the steps and edges of a turn resolve them once."""
-
-# Owner: this module.
-_resolved: LRU[tuple[Any, ...], tuple[_Origins, Context]] = LRU(RESOLVED)
 
 
 def _key(

@@ -105,7 +105,9 @@ async def _judge_scores(state: RetrievalState, turn: Turn) -> EvidenceJudgement:
 async def _needed_terms(state: RetrievalState, corpus: CorpusReader, question: str) -> dict[str, str]:
     """Return the terms that passages have to hold, with their words: an inferred filter has seen to its own."""
     words, inferred = await map_terms(corpus, question), state["turn"].get("inferred")
-    (met,) = await corpus.analyse([inferred["text"] if inferred else ""])
+    if inferred is None:
+        return words
+    (met,) = await corpus.analyse([inferred["text"]])
     return {term: word for term, word in words.items() if term not in met}
 
 

@@ -105,28 +105,23 @@ async def _list_fields(turn: Turn, chat: Chat) -> list[MetadataField]:
 
 async def _narrow(state: RetrievalState, turn: Turn, plan: QueryPlan, fields: list[MetadataField]) -> Update:
     """Return the turn with the filter that the model proposed, as far as it fits the documents and the question."""
-    conditions, left = list[FilterCondition](), list[str]()
     # In a thread, because a field may have 20,000 values.
-    read = await asyncio.to_thread(lambda: [read_condition(written, fields) for written in plan.only])
-    for written, found in zip(plan.only, read, strict=True):
-        conditions += [found] if found else []
-        left += [] if found else [f"{squeeze(clean(written))} (no document has it)"]
+    read = await asyncio.to_thread(lambda: [(written, read_condition(written, fields)) for written in plan.only])
+    left = [f"{squeeze(clean(written))} (no document has it)" for written, found in read if found is None]
+    known = [found for _, found in read if found is not None]
     asked = f"{state['turn']['question']} {state['turn']['standalone_question']}"
-    said, *words = await (await turn.corpus()).analyse([asked, *(each.words for each in conditions)])
+    said, *words = await (await turn.corpus()).analyse([asked, *(each.words for each in known)])
+    conditions = [each for each, terms in zip(known, words, strict=True) if not set(said).isdisjoint(terms)]
     # What the question does not say is an idea of the model's.
-    is_said = [not set(said).isdisjoint(terms) for terms in words]
-    left += [
-        f"{each.text} (the question does not say it)"
-        for each, good in zip(conditions, is_said, strict=True)
-        if not good
-    ]
-    conditions = [each for each, good in zip(conditions, is_said, strict=True) if good]
+    left += [f"{each.text} (the question does not say it)" for each in known if each not in conditions]
+    why = ""
     # The values that a chain finds may stand in any document.
     if plan.steps and turn.settings.hops > 0:
-        left += [f"{each.text} (the question takes several searches)" for each in conditions]
-        conditions = []
-    if conditions and not _fits_beside(state["turn"]["filters"], conditions):
-        left += [f"{each.text} (with the filters that you gave, it is too large)" for each in conditions]
+        why = "the question takes several searches"
+    elif conditions and not _fits_beside(state["turn"]["filters"], conditions):
+        why = "with the filters that you gave, it is too large"
+    if why:
+        left += [f"{each.text} ({why})" for each in conditions]
         conditions = []
     if left:
         turn.degraded("rewrite", f"a filter that the model proposed was left out: {'; '.join(left)}")

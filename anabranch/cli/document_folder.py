@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import sys
 from pathlib import Path
 
 import typer
 
 from anabranch.cli.output import notes, say
 from anabranch.errors import CorpusEmptyError
+from anabranch.store.user_folders import data_folder
 
 WAIT = 10.0
 """Seconds to wait for another process that takes in: two questions may be asked at once."""
@@ -71,8 +71,6 @@ def default_corpus(docs: Path) -> Path:
     beside = whole.with_name(f"{whole.name}.corpus") if whole.name else whole
     if whole.name and os.access(beside if beside.exists() else beside.parent, os.W_OK):
         return beside
-    usual = {"darwin": "~/Library/Application Support", "win32": "~/AppData/Local"}.get(sys.platform, "~/.local/share")
-    home = Path(os.environ.get("XDG_DATA_HOME") or Path(usual).expanduser())
     # Two folders may have the same name.
     digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
-    return home / "anabranch" / f"{whole.name or 'root'}-{digest}.corpus"
+    return data_folder() / f"{whole.name or 'root'}-{digest}.corpus"

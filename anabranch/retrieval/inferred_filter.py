@@ -127,15 +127,10 @@ def _is_in_range(number: float) -> bool:
 
 
 def _kind_of(values: Iterable[object]) -> str:
-    kinds = {
-        "number"
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else "date"
-        if isinstance(value, str) and _DATE.fullmatch(value)
-        else "text"
-        for value in values
-    }
-    return kinds.pop() if len(kinds) == 1 else "text"
+    found = [*values]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
+        return "number"
+    return "date" if all(isinstance(value, str) and _DATE.fullmatch(value) for value in found) else "text"
 
 
 def show_fields(fields: Sequence[MetadataField]) -> str:

@@ -21,7 +21,7 @@ from anabranch.readers.document import Chunk
 from anabranch.store.access_scope import scope_condition
 from anabranch.store.corpus_facts import changes_in
 from anabranch.store.filter_sql import LISTED
-from anabranch.store.protocol import MAX_METADATA, Original, Outline, Place, Scope
+from anabranch.store.protocol import LOOKED_AT, MAX_METADATA, Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 from anabranch.store.schema import kept_summary
 from anabranch.text.analyzer import Analyser
@@ -145,11 +145,11 @@ class Passages:
         where, parameters = scope_condition(scope)
         # An id is a hash, so their order is random, and the index has it.
         sql = (
-            "SELECT d.metadata, d.title FROM documents d WHERE length(d.metadata) <= ? "  # noqa: S608  # values are parameters
-            f"AND {where} ORDER BY d.doc_id LIMIT ?"
+            "SELECT d.metadata, d.title FROM (SELECT * FROM documents ORDER BY doc_id LIMIT ?) d "  # noqa: S608  # values are parameters
+            f"WHERE length(d.metadata) <= ? AND {where} ORDER BY d.doc_id LIMIT ?"
         )
         with self._lend() as connection:
-            rows = connection.execute(sql, [MAX_METADATA, *parameters, most]).fetchall()
+            rows = connection.execute(sql, [LOOKED_AT * most, MAX_METADATA, *parameters, most]).fetchall()
         try:
             return [{**json.loads(metadata), "title": title} for metadata, title in rows]
         except (TypeError, ValueError) as error:

@@ -65,6 +65,9 @@ class Place(NamedTuple):
 MAX_METADATA = 10_000
 """Most characters of a document's metadata, as JSON, that a sample of them holds."""
 
+LOOKED_AT = 20
+"""Documents that are looked at for each of a sample: a caller who may read few of many gets a smaller one."""
+
 
 class Outline(NamedTuple):
     """One document at a glance.
@@ -187,7 +190,8 @@ class MetadataSample(CorpusReader, Protocol):
     async def sample_metadata(self, scope: Scope, most: int) -> list[dict[str, Any]]:
         """Return the metadata of at most `most` documents in scope, drawn evenly, with the title as the key `title`.
 
-        Documents with more than `MAX_METADATA` characters of metadata are left out.
+        Documents with more than `MAX_METADATA` characters of metadata are left out, and so is what is beyond
+        `LOOKED_AT` times `most` documents of the whole corpus.
         """
         ...
 

@@ -27,8 +27,8 @@ from anabranch.store.index.dense import open_shards
 from anabranch.store.index.mmap_file import map_array
 from anabranch.store.index.postings import Postings
 
-# Increased with any change of the files: an index of another format counts as damaged and is rebuilt from the database.
 _ON_WINDOWS = os.name == "nt"
+# Increased with any change of the files: an index of another format counts as damaged and is rebuilt from the database.
 FORMAT = 4
 HEAD = 1 << 18
 """Bytes of each file that are checked on opening: they include the header that describes the rest."""

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 
+from anabranch.store import passage_reader
 from anabranch.store.memory import forget
+from anabranch.store.protocol import MetadataSample, Scope
 from anabranch_conformance import (
     FullScoresTests,
     MetadataSampleTests,
@@ -19,6 +21,7 @@ from anabranch_conformance import (
     TermStatisticsTests,
     WriterTests,
 )
+from anabranch_conformance.corpus_contents import DOCUMENTS, EVERYTHING
 
 
 class NothingBlocks:
@@ -52,7 +55,14 @@ class TestFolderFullScores(Folder, FullScoresTests): ...
 class TestFolderOriginals(Folder, OriginalsTests): ...
 
 
-class TestFolderMetadataSample(Folder, MetadataSampleTests): ...
+class TestFolderMetadataSample(Folder, MetadataSampleTests):
+    async def test_who_may_read_few_has_no_more_looked_at(
+        self, store: MetadataSample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(passage_reader, "LOOKED_AT", 1)
+        assert len(await store.sample_metadata(EVERYTHING, 3)) == 3
+        alone = [Scope(EVERYTHING.access, {"source": document.source}) for document in DOCUMENTS]
+        assert [len(await store.sample_metadata(each, 3)) for each in alone].count(1) == 3
 
 
 class TestFolderOutlines(Folder, OutlinesTests): ...

@@ -7,7 +7,7 @@ from typing import Any, LiteralString
 
 from anabranch.errors import CorpusDamagedError
 from anabranch.readers.document import Chunk
-from anabranch.store.protocol import MAX_METADATA, Original, Outline, Place, Scope
+from anabranch.store.protocol import LOOKED_AT, MAX_METADATA, Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, summary_of
 from anabranch_postgres.connection_pool import Database
 from anabranch_postgres.postgres_filters import Clause, postgres_clause
@@ -88,10 +88,11 @@ class PostgresPassages:
         """Return the metadata of documents in scope, with their titles; at most `most` of them."""
         # An id is a hash, so their order is random.
         sql = (
-            "SELECT d.metadata, d.title FROM anabranch.documents d "
-            "WHERE d.corpus = %s AND length(d.metadata::text) <= %s"
+            "SELECT d.metadata, d.title FROM (SELECT * FROM anabranch.documents "
+            "WHERE corpus = %s ORDER BY doc_id LIMIT %s) d WHERE length(d.metadata::text) <= %s"
         )
-        rows = await self._query_documents(sql, (MAX_METADATA,), scope, " ORDER BY d.doc_id LIMIT %s", (most,))
+        looked_at = (LOOKED_AT * most, MAX_METADATA)
+        rows = await self._query_documents(sql, looked_at, scope, " ORDER BY d.doc_id LIMIT %s", (most,))
         return [{**metadata, "title": title} for metadata, title in rows]
 
     async def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:

@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 from blockbuster import blockbuster_ctx
 
+from anabranch.store.protocol import MetadataSample, Scope
 from anabranch_conformance import (
     FullScoresTests,
     MetadataSampleTests,
@@ -18,6 +19,8 @@ from anabranch_conformance import (
     TermStatisticsTests,
     WriterTests,
 )
+from anabranch_conformance.corpus_contents import DOCUMENTS, EVERYTHING
+from anabranch_postgres import postgres_passages
 
 pytestmark = pytest.mark.loopback
 
@@ -45,7 +48,14 @@ class TestPostgresFullScores(Filled, FullScoresTests): ...
 class TestPostgresOriginals(Filled, OriginalsTests): ...
 
 
-class TestPostgresMetadataSample(Filled, MetadataSampleTests): ...
+class TestPostgresMetadataSample(Filled, MetadataSampleTests):
+    async def test_who_may_read_few_has_no_more_looked_at(
+        self, store: MetadataSample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(postgres_passages, "LOOKED_AT", 1)
+        assert len(await store.sample_metadata(EVERYTHING, 3)) == 3
+        alone = [Scope(EVERYTHING.access, {"source": document.source}) for document in DOCUMENTS]
+        assert [len(await store.sample_metadata(each, 3)) for each in alone].count(1) == 3
 
 
 class TestPostgresOutlines(Filled, OutlinesTests): ...

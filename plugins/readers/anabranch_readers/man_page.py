@@ -6,9 +6,7 @@ other text of the same file on each machine; for a page of 300 kB it takes no se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -18,59 +16,12 @@ from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import clean_text, decode
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
-from anabranch.text.normalization import squeeze
-from anabranch_readers.roff_lines import NEW_FORMAT, is_man_page, roff_lines
+from anabranch_readers.man_sections import LONGEST_TAG, ManItem, ManPart, ManSection, blocks_of
+from anabranch_readers.mdoc_inline import CALLED, MdocInline
+from anabranch_readers.roff_lines import GLUE, is_man_page, roff_lines, table_rows, tidy
 
-_SHORT = 200
-"""Characters of an item that stands on one line with its tag; a longer one has its tag as a heading."""
-
-_LONGEST_TAG = 120
 _LONGEST_TAGS = 1_000  # of several that stand together
 _DEEPEST = 20
-_GLUE = "\x00"
-"""Between words without a blank."""
-
-_ENCLOSING = {
-    "Op": "[]", "Dq": "“”", "Sq": "‘’", "Ql": "‘’", "Qq": '""', "Pq": "()", "Bq": "[]", "Brq": "{}", "Aq": "<>",
-}  # fmt: skip
-_CONSTANT = {
-    "Oo": "[\0", "Do": "“\0", "So": "‘\0", "Qo": '"\0', "Po": "(\0", "Bo": "[\0", "Bro": "{\0", "Ao": "<\0",
-    "Oc": "\0]", "Dc": "\0”", "Sc": "\0’", "Qc": '\0"', "Pc": "\0)", "Bc": "\0]", "Brc": "\0}", "Ac": "\0>",
-    "Ns": "\0", "Ap": "\0'\0", "Ta": "|", "At": "AT&T UNIX", "Bx": "BSD", "Dx": "DragonFly", "Fx": "FreeBSD",
-    "Nx": "NetBSD", "Ox": "OpenBSD", "Ux": "UNIX",
-}  # fmt: skip
-_ALONE = {"Ar": "file ...", "Fl": "-\0"}
-# Macros that say what a word is, and print no more than it.
-_PLAIN = frozenset({
-    "Ad", "An", "Bf", "Bk", "Cd", "Cm", "Dv", "Ef", "Ek", "Em", "Er", "Ev", "Fa", "Fc", "Fo", "Ft", "Ic", "In", "Lb",
-    "Li", "Lk", "Ms", "Mt", "No", "Pa", "Re", "Rs", "St", "Sx", "Sy", "Tn", "Va", "Vt", "Xc", "Xo",
-    "%A", "%B", "%C", "%D", "%I", "%J", "%N", "%O", "%P", "%Q", "%R", "%T", "%U", "%V",
-})  # fmt: skip
-_CALLED = _PLAIN | {"Ar", "Fl", "Fn", "Nm", "Pf", "Sm", "Xr", *_ENCLOSING, *_CONSTANT}
-
-
-@dataclass
-class _Item:
-    """A tagged paragraph, with the indent at which it stands."""
-
-    tag: str
-    depth: int
-    parts: list[_Part] = field(default_factory=list)
-
-    @property
-    def is_point(self) -> bool:
-        """Whether its tag is a bullet or a number and says nothing."""
-        return self.tag == "o" or not any(map(str.isalpha, self.tag))
-
-
-@dataclass
-class _Section:
-    level: int
-    title: str
-    parts: list[_Part] = field(default_factory=list)
-
-
-_Part = tuple[Literal["text", "kept", "table"], str] | _Item
 
 
 @limited(MOST_PARSED_BYTES)
@@ -107,17 +58,17 @@ class _ManPage:
     """
 
     def __init__(self) -> None:
-        self.sections = [_Section(1, "")]
+        self.sections = [ManSection(1, "")]
         self.name = self.number = self.alias = ""
         self._depth = 0
-        self._open: list[_Item] = []
+        self._open: list[ManItem] = []
         self._words: list[str] = []
         self._kept: list[str] | None = None
         self._has_tag_next = False
         self._tag_before = ""
         self._address = ""
         self._lists: list[tuple[str, int]] = []
-        self._called_by = ""
+        self._inline = MdocInline()
 
     @property
     def title(self) -> str:
@@ -130,10 +81,10 @@ class _ManPage:
         for request, arguments in roff_lines(text):
             if not request:
                 self._add(*arguments)
-            elif request in _CALLED:
+            elif request in CALLED:
                 if request == "Nm" and self.sections[-1].title == "SYNOPSIS":  # there it begins a line, in any language
                     self._break()
-                self._add(self._inline([request, *arguments]))
+                self._add(self._inline.write([request, *arguments]))
             elif handle := _REQUESTS.get(request):
                 handle(self, arguments)
         self._end_paragraph()
@@ -145,17 +96,17 @@ class _ManPage:
             if section.title and (section.parts or (following and following.level > section.level)):
                 path = with_heading(path, section.level, section.title)
                 yield Block(section.title, None, titles(path), is_heading=True)
-            yield from _blocks(section.parts, path)
+            yield from blocks_of(section.parts, path)
 
     # What the macros do, of man(7) first.
 
     def _add(self, text: str) -> None:
         if self._has_tag_next and text.strip():
             self._has_tag_next = False
-            self._open_item(self._tag_before + _tidy(text))
+            self._open_item(self._tag_before + tidy(text))
             self._tag_before = ""
         elif self._kept is not None:
-            self._kept.append(text.replace(_GLUE, ""))
+            self._kept.append(text.replace(GLUE, ""))
         elif text.strip():
             # An indented line begins anew.
             self._words.append(f"\n{text}" if text.startswith((" ", "\t")) else text)
@@ -177,12 +128,12 @@ class _ManPage:
             self._here.append((kind, text))
 
     @property
-    def _here(self) -> list[_Part]:
+    def _here(self) -> list[ManPart]:
         return self._open[-1].parts if self._open else self.sections[-1].parts
 
     def _open_item(self, tag: str) -> None:
         self._close_items(self._depth)
-        item = _Item(tag, self._depth)
+        item = ManItem(tag, self._depth)
         self._here.append(item)
         if len(self._open) < _DEEPEST:
             self._open.append(item)
@@ -195,7 +146,7 @@ class _ManPage:
         self._end_paragraph()
         self._kept, self._depth, self._lists = None, 0, []
         self._open.clear()
-        self.sections.append(_Section(level, _tidy(title)))
+        self.sections.append(ManSection(level, tidy(title)))
 
     def _section(self, arguments: Sequence[str]) -> None:
         self._head(1, " ".join(arguments))
@@ -231,7 +182,7 @@ class _ManPage:
     def _indented(self, arguments: Sequence[str]) -> None:
         self._end_paragraph()
         if arguments and arguments[0].strip():
-            self._open_item(_tidy(arguments[0]))
+            self._open_item(tidy(arguments[0]))
 
     def _deeper(self, _: Sequence[str] = ()) -> None:
         self._end_paragraph()
@@ -274,15 +225,15 @@ class _ManPage:
         self._address = arguments[0] if arguments else ""
 
     def _address_ends(self, arguments: Sequence[str]) -> None:
-        self._add(f"<{self._address}>{_GLUE}{''.join(arguments)}")
+        self._add(f"<{self._address}>{GLUE}{''.join(arguments)}")
 
     def _named_address(self, arguments: Sequence[str]) -> None:
         address, text, after = (*arguments, "", "", "")[:3]
-        self._add(f"{text} <{address}>{_GLUE}{after}")
+        self._add(f"{text} <{address}>{GLUE}{after}")
 
     def _table(self, lines: Sequence[str]) -> None:
         self._end_paragraph()
-        for text in table_parts(list(_rows(lines))):
+        for text in table_parts(list(table_rows(lines))):
             self._put("table", text)
 
     def _named(self, arguments: Sequence[str]) -> None:
@@ -309,13 +260,13 @@ class _ManPage:
         kind, number = self._lists[-1] if self._lists else ("-item", 0)
         if self._lists:
             self._lists[-1] = (kind, number + 1)
-        said = self._inline(list(arguments))
+        said = self._inline.write(list(arguments))
         if kind in {"-bullet", "-dash", "-hyphen"}:
             self._open_item("-")
         elif kind == "-enum":
             self._open_item(f"{number + 1}.")
         elif kind in {"-tag", "-hang", "-ohang", "-inset", "-diag"}:
-            self._open_item(_tidy(said))
+            self._open_item(tidy(said))
         else:
             self._close_items(self._depth)
             self._add(said)
@@ -328,76 +279,20 @@ class _ManPage:
 
     def _display_line(self, arguments: Sequence[str]) -> None:
         self._keep_lines()
-        self._add(self._inline(list(arguments)))
+        self._add(self._inline.write(list(arguments)))
         self._fill_lines()
 
     def _described(self, arguments: Sequence[str]) -> None:
-        self._add("- " + self._inline(list(arguments)))
-
-    def _inline(self, words: list[str]) -> str:
-        """Return what a line of mdoc macros prints; words that are none stay."""
-        out: list[str] = []
-        ends: list[str] = []
-        prefix = ""
-        left = words[::-1]
-        at_end = next((at for at, word in enumerate(left) if word not in _PUNCTUATION), len(left))
-        while left:
-            word = left.pop()
-            if word in _ENCLOSING:
-                out.append(_ENCLOSING[word][0] + _GLUE)
-                ends.append(_GLUE + _ENCLOSING[word][1])
-            elif word in _CALLED:
-                is_alone = not left or left[-1] in _CALLED or left[-1] in _PUNCTUATION
-                prefix = "-" if word == "Fl" and not is_alone else ""
-                out += self._called(word, left, is_alone=is_alone)
-            elif word in _PUNCTUATION:
-                if len(left) <= at_end:  # at the end of a line it stands outside
-                    out += ends[::-1]
-                    ends.clear()
-                out.append(word + _GLUE if word in "([" else _GLUE + word)
-            else:
-                out.append(prefix + word)
-        return " ".join(out + ends[::-1])
-
-    def _called(self, macro: str, left: list[str], *, is_alone: bool) -> list[str]:
-        """Return what a macro prints itself; it may take the words that it needs."""
-        if macro == "Nm":
-            if is_alone:
-                return [self._called_by]
-            self._called_by = self._called_by or left[-1]
-        if macro in _CONSTANT:
-            return [_CONSTANT[macro]]
-        if is_alone:
-            return [_ALONE[macro]] if macro in _ALONE else []
-        return [_TAKING[macro](left)] if macro in _TAKING else []
+        self._add("- " + self._inline.write(list(arguments)))
 
 
-def _cite_page(left: list[str]) -> str:
-    name = left.pop()
-    return f"{name}({left.pop()})" if left and left[-1][:1].isdigit() else name
-
-
-def _write_call(left: list[str]) -> str:
-    name, words = left.pop(), []
-    while left and left[-1] not in _PUNCTUATION:
-        words.append(left.pop())
-    return f"{name}({', '.join(words)})"
-
-
-_TAKING: dict[str, Callable[[list[str]], str]] = {
-    "Pf": lambda left: left.pop() + _GLUE,
-    "Xr": _cite_page,
-    "Fn": _write_call,
-    "Sm": lambda left: left.pop() and "",
-}
-_PUNCTUATION = frozenset([".", ",", ":", ";", ")", "]", "?", "!", "(", "["])
 _REQUESTS: dict[str, Callable[[_ManPage, Sequence[str]], None]] = {
     name: handle
     for names, handle in (
         ("SH", _ManPage._section),
         ("SS", _ManPage._subsection),
-        ("Sh", lambda page, words: page._section([page._inline(list(words))])),
-        ("Ss", lambda page, words: page._subsection([page._inline(list(words))])),
+        ("Sh", lambda page, words: page._section([page._inline.write(list(words))])),
+        ("Ss", lambda page, words: page._subsection([page._inline.write(list(words))])),
         ("TH Dt", _ManPage._named),
         ("so", _ManPage._another_page),
         ("PP P LP HP", _ManPage._paragraph),
@@ -431,79 +326,9 @@ _REQUESTS: dict[str, Callable[[_ManPage, Sequence[str]], None]] = {
 """What is not here is layout, and prints nothing."""
 
 
-def _blocks(parts: Sequence[_Part], path: HeadingPath) -> Iterator[Block]:
-    """Yield what stands under a heading: short items as lines that stay together, longer ones under their tag."""
-    lines: list[str] = []
-    for part in (*parts, None):
-        line = _one_line(part) if isinstance(part, _Item) else ""
-        if line:
-            lines.append(line)
-            continue
-        if lines:
-            yield Block("\n".join(lines), None, titles(path), is_preformatted=True)
-            lines = []
-        if isinstance(part, _Item):
-            yield from _item_blocks(part, path)
-        elif part is not None:
-            yield Block(part[1], None, titles(path), is_preformatted=part[0] == "kept")
-
-
-def _one_line(item: _Item) -> str:
-    """Return a short item on one line, nothing for a longer one."""
-    if len(item.parts) > 1 or any(isinstance(part, _Item) or part[0] != "text" for part in item.parts):
-        return ""
-    text = "".join(squeeze(part[1]) for part in item.parts if not isinstance(part, _Item))
-    line = f"{_point(item.tag)} {text}" if item.is_point else f"{item.tag}: {text}" if text else item.tag
-    return line if len(line) <= _SHORT else ""
-
-
-def _item_blocks(item: _Item, path: HeadingPath) -> Iterator[Block]:
-    if item.is_point or len(item.tag) > _LONGEST_TAG:
-        first, *rest = _blocks(item.parts, path) if item.parts else [Block("", None, titles(path))]
-        mark = _point(item.tag) if item.is_point else item.tag + ":"
-        yield Block(f"{mark} {first.text}".rstrip(), None, first.heading, is_preformatted=first.is_preformatted)
-        yield from rest
-        return
-    below = with_heading(path, max((level for level, _ in path), default=0) + 1, item.tag)
-    yield Block(item.tag, None, titles(below), is_heading=True)
-    yield from _blocks(item.parts, below)
-
-
-def _point(tag: str) -> str:
-    return tag if any(map(str.isdigit, tag)) else "-"
-
-
 def _may_be_tag(text: str) -> bool:
-    return len(text) <= _LONGEST_TAG and not text.endswith((".", ":", ";", ",", "?", "!"))
-
-
-def _tidy(text: str) -> str:
-    return squeeze("".join(part.strip() for part in text.split(_GLUE)))
+    return len(text) <= LONGEST_TAG and not text.endswith((".", ":", ";", ",", "?", "!"))
 
 
 def _tidy_lines(text: str) -> str:
-    return "\n".join(line for line in map(_tidy, text.split("\n")) if line)
-
-
-def _rows(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of a table as tbl(1) has it: options, formats up to a line that ends with a point, data."""
-    separator, at = "\t", 0
-    if lines and lines[0].rstrip().endswith(";"):
-        given = re.search(r"tab *\((.)\)", lines[0])
-        separator, at = given[1] if given else "\t", 1
-    is_format, has_cell = True, False
-    held: list[str] = []
-    for line in lines[at:]:
-        if is_format or line.rstrip() == NEW_FORMAT:
-            is_format = not line.rstrip().endswith(".")
-            continue
-        has_cell = "T{" in line if not held else has_cell
-        held.append(line)
-        # A cell may have lines of its own, between `T{` and `T}`.
-        if has_cell and not (line.startswith("T}") and "T{" not in line.rpartition("T}")[2]):
-            continue
-        row = "\n".join(held)
-        held = []
-        if set(row.strip()) <= set("_="):
-            continue
-        yield tuple(_tidy(cell) for cell in re.sub(r"T\{\n|\nT\}", "", row).split(separator))
+    return "\n".join(line for line in map(tidy, text.split("\n")) if line)

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-NEW_FORMAT = ".T&"
-"""The one request that stays among the lines of a table: formats follow."""
+from anabranch.text.normalization import squeeze
+
+GLUE = "\x00"
+"""Between words without a blank."""
+
+_NEW_FORMAT = ".T&"  # the one request that stays among the lines of a table: formats follow
 
 _LONGEST_STRING = 100  # characters; a string may be made of others, again and again
 _MOST_NESTED = 20  # conditions in a row, each of which governs the next one
@@ -76,6 +80,35 @@ def is_man_page(text: str) -> bool:
 def roff_lines(text: str) -> Iterator[RoffLine]:
     """Yield what a page says, line by line."""
     yield from _Roff(text).lines()
+
+
+def tidy(text: str) -> str:
+    """Return words as a line, without what glues them."""
+    return squeeze("".join(part.strip() for part in text.split(GLUE)))
+
+
+def table_rows(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a table as tbl(1) has it: options, formats up to a line that ends with a point, data."""
+    separator, at = "\t", 0
+    if lines and lines[0].rstrip().endswith(";"):
+        given = re.search(r"tab *\((.)\)", lines[0])
+        separator, at = given[1] if given else "\t", 1
+    is_format, has_cell = True, False
+    held: list[str] = []
+    for line in lines[at:]:
+        if is_format or line.rstrip() == _NEW_FORMAT:
+            is_format = not line.rstrip().endswith(".")
+            continue
+        has_cell = "T{" in line if not held else has_cell
+        held.append(line)
+        # A cell may have lines of its own, between `T{` and `T}`.
+        if has_cell and not (line.startswith("T}") and "T{" not in line.rpartition("T}")[2]):
+            continue
+        row = "\n".join(held)
+        held = []
+        if set(row.strip()) <= set("_="):
+            continue
+        yield tuple(tidy(cell) for cell in re.sub(r"T\{\n|\nT\}", "", row).split(separator))
 
 
 class _Roff:
@@ -154,7 +187,7 @@ class _Roff:
             line = self._next_line()
             if line.startswith(".TE"):
                 return
-            if not line.startswith(".") or line.rstrip() == NEW_FORMAT:
+            if not line.startswith(".") or line.rstrip() == _NEW_FORMAT:
                 yield self._unescaped(line)
 
     def _unescaped(self, text: str) -> str:

@@ -79,13 +79,12 @@ _ROUTES = (
 )
 
 
-def create_app(place: str, *, concurrent: int = CONCURRENT, thread_days: float | None = None) -> FastAPI:
+def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
     """Return the server's application.
 
     Args:
         place: Where its data are: a folder, or `postgresql://...`.
         concurrent: Runs at once in this process.
-        thread_days: Days after which a thread that nobody used is removed; None for never.
     """
 
     @asynccontextmanager
@@ -96,7 +95,7 @@ def create_app(place: str, *, concurrent: int = CONCURRENT, thread_days: float |
             if not needs_identity():
                 raise SettingsError("A server cannot start inside `as_operator`.", hint="Start it outside.")
         check_audit_log()
-        async with open_services(place, concurrent=concurrent, thread_days=thread_days) as services:
+        async with open_services(place, concurrent=concurrent) as services:
             app.state.services = services
             app.state.feedback = services.feedback
             app.state.limits = services.limits

@@ -20,6 +20,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE
 from anabranch.errors import AnabranchError
 from anabranch.models.usage import Meter, billed
+from anabranch.safety.operator import operator
 from anabranch_server.checkpoints import Written, measure_writes
 from anabranch_server.database import now
 from anabranch_server.event_log import FLUSH, EventLog
@@ -64,9 +65,8 @@ class RunWorker:
         limits: UsageLimits,
         *,
         concurrent: int = CONCURRENT,
-        thread_days: float | None = None,
     ) -> None:
-        """Take the graphs by name, the stores of runs and their results, and how long unused threads are kept."""
+        """Take the graphs by name, and the stores of runs and their results."""
         self.name = str(uuid4())
         self._graphs = graphs
         self._saver = saver
@@ -75,7 +75,6 @@ class RunWorker:
         self._events = events
         self._limits = limits
         self._concurrent = concurrent
-        self._thread_days = thread_days
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[str] = set()
         self._own: list[asyncio.Task[None]] = []
@@ -168,8 +167,8 @@ class RunWorker:
 
     async def _sweep(self) -> None:
         await self._runs.remove_ended(now() - KEPT)
-        if self._thread_days is not None:
-            await remove_idle(self._threads, self._saver, now() - self._thread_days * DAY)
+        if (days := operator().thread_days) is not None:
+            await remove_idle(self._threads, self._saver, now() - days * DAY)
 
     async def _work(self, record: RunRecord) -> None:
         telemetry = RunTelemetry(record)

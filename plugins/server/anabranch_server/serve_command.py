@@ -101,7 +101,7 @@ def serve(
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
         say(notes(), retention_message(days), style="dim")
-    app = create_app(place, concurrent=concurrent, thread_days=days)
+    app = create_app(place, concurrent=concurrent)
     GracefulServer(app, on_start=partial(warm_start, context)).run(sockets=[listener])
 
 

@@ -176,16 +176,13 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(
-    place: str, *, concurrent: int = CONCURRENT, grace: float = GRACE, thread_days: float | None = None
-) -> AsyncIterator[Services]:
+async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: float = GRACE) -> AsyncIterator[Services]:
     """Open a server's data and start its worker; on exit, let runs end before the database closes.
 
     Args:
         place: A folder, or the address of a PostgreSQL database.
         concurrent: Most runs at the same time.
         grace: Seconds that runs have to end.
-        thread_days: Days after which a thread that nobody used is removed; None for never.
 
     Raises:
         UserError: The place cannot be used as configured.
@@ -207,7 +204,7 @@ async def open_services(
         probe = WriteProbe(engine, None if is_postgres(place) else folder_at(place))
         events = EventLog(engine, runs, probe)
         limits = UsageLimits(engine)
-        worker = RunWorker(graphs, saver, runs, threads, events, limits, concurrent=concurrent, thread_days=thread_days)
+        worker = RunWorker(graphs, saver, runs, threads, events, limits, concurrent=concurrent)
         await worker.start()
         try:
             yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine), limits, probe)

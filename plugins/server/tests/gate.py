@@ -90,6 +90,10 @@ class Served:
         of |= {"root_path": "", "headers": headers, "client": ("127.0.0.1", 5), "server": ("localhost", 80)}
         await self.app(of, receive, send)
 
+    async def count_checkpoints(self, thread: str) -> int:
+        """Return how many are kept of a thread."""
+        return len([each async for each in self.services.saver.alist({"configurable": {"thread_id": thread}})])
+
     async def quiet(self) -> None:
         """Wait until nothing runs."""
         async with asyncio.timeout(20):

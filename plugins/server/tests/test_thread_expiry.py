@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from anabranch.safety.operator import environment
 from anabranch_server import run_worker, thread_expiry
 from anabranch_server.database import now, open_database, threads
 from anabranch_server.run_queue import RunQueue
@@ -21,10 +22,6 @@ from plugins.server.tests.serve_process import serving
 async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
     async with gated(tmp_path / "data", monkeypatch) as found:
         yield found
-
-
-async def kept(of: Served, thread: str) -> int:
-    return len([each async for each in of.services.saver.alist({"configurable": {"thread_id": thread}})])
 
 
 async def expire(of: Served, before: float) -> int:
@@ -42,8 +39,8 @@ async def test_an_unused_thread_goes_with_its_state_and_a_used_one_stays(served:
     # The clock of the second thread's last use is later by the time that one question takes.
     assert await expire(served, used + 1e-6) == 1
     assert (await served.http.get(f"/threads/{old}")).status_code == 404
-    assert await kept(served, old) == 0
-    assert await kept(served, young) > 0
+    assert await served.count_checkpoints(old) == 0
+    assert await served.count_checkpoints(young) > 0
     assert (await served.http.get(f"/threads/{young}/state")).json()["values"]
 
 
@@ -90,7 +87,9 @@ async def test_the_worker_does_so_by_the_days_that_are_set(
     async with services.threads._engine.begin() as connection:
         aged = update(threads).where(threads.c.thread_id == "old").values(updated_at=now() - 20 * DAY)
         await connection.execute(aged)
-    monkeypatch.setattr(services.worker, "_thread_days", days)
+    if days is not None:
+        monkeypatch.setenv("ANABRANCH_THREAD_DAYS", str(days))
+        environment.cache_clear()
     await services.worker._sweep()
     assert len(await services.threads.search("local")) == 2
     at = now()

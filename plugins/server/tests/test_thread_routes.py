@@ -19,22 +19,18 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         yield found
 
 
-async def kept(of: Served, thread: str) -> int:
-    return len([each async for each in of.services.saver.alist({"configurable": {"thread_id": thread}})])
-
-
 async def test_nothing_is_left_of_a_thread_that_is_asked_in_while_it_is_removed(served: Served) -> None:
     thread = await served.thread()
     await served.http.post(f"/threads/{thread}/runs", json=ASKED)
     await served.gate.began.wait()
-    assert await kept(served, thread)
+    assert await served.count_checkpoints(thread)
     removed = asyncio.create_task(served.http.delete(f"/threads/{thread}"))
     asked = [await served.http.post(f"/threads/{thread}/runs", json=ASKED) for _ in range(6)]
     served.gate.opened.set()
     assert (await removed).status_code == 204
     assert asked[-1].status_code == 404
     await served.quiet()
-    assert await kept(served, thread) == 0
+    assert await served.count_checkpoints(thread) == 0
 
 
 async def test_a_run_whose_thread_another_process_removed_leaves_no_checkpoint(served: Served) -> None:
@@ -45,7 +41,7 @@ async def test_a_run_whose_thread_another_process_removed_leaves_no_checkpoint(s
     await served.services.saver.adelete_thread(thread)
     served.gate.opened.set()
     await served.quiet()
-    assert await kept(served, thread) == 0
+    assert await served.count_checkpoints(thread) == 0
 
 
 async def test_a_thread_that_is_gone_when_its_run_is_accepted_is_not_found(

@@ -10,7 +10,6 @@ import importlib.util
 import json
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from anabranch.errors import MissingExtraError, OperationError, SettingsError
 from anabranch.models.minilm.encoder import int8_encoder
 from anabranch.models.onnx_session import sha256
 from anabranch.models.wordpiece_tokenizer import count_scripts
+from anabranch.store.user_folders import cache_folder
 from anabranch_onnx.multilingual.quantised_weights import QuantisedWeights
 from anabranch_onnx.multilingual.unigram_pieces import UnigramVocabulary
 
@@ -74,12 +74,6 @@ def check_weights() -> None:
     """
     if not (cache_folder() / _FOLDER / FACTS).is_file():
         _package_folder()
-
-
-def cache_folder() -> Path:
-    """Return the folder of this program in the user's cache, as the platform wants it."""
-    usual = {"darwin": "~/Library/Caches", "win32": "~/AppData/Local"}.get(sys.platform, "~/.cache")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path(usual).expanduser(), "anabranch")
 
 
 def is_whole(folder: Path) -> bool:

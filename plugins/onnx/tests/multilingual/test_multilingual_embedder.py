@@ -17,8 +17,9 @@ from anabranch.models import embedders
 from anabranch.models.embedder import EmbedderSettings, embed_queries, is_multilingual
 from anabranch.models.embedders import check_installed, load_embedder
 from anabranch.models.lru import LRU
+from anabranch.store.user_folders import cache_folder
 from anabranch_onnx.multilingual import built_model
-from anabranch_onnx.multilingual.built_model import FACTS, MODEL, cache_folder, is_whole, ready_model
+from anabranch_onnx.multilingual.built_model import FACTS, MODEL, is_whole, ready_model
 from anabranch_onnx.multilingual.multilingual_embedder import MultilingualEmbedder
 from plugins.onnx.tests.multilingual.test_quantised_weights import expected_states
 from plugins.onnx.tests.multilingual.tiny_weights import BEGIN, END, PIECES, content

@@ -21,6 +21,7 @@ export function Documents({ options, isShown, close, changed, only, setOnly }) {
   const [told, setTold] = useState("");
   const [sought, setSought] = useState("");
   const heading = useRef();
+  const seeking = useRef(false);
   const fetchMore = async (before) => {
     setFault("");
     setNone("");
@@ -62,11 +63,15 @@ export function Documents({ options, isShown, close, changed, only, setOnly }) {
   // All of them are looked through, also those that are not listed yet.
   const seek = async (words) => {
     setSought(words);
+    // Each letter that is typed asks for them.
+    if (seeking.current) return;
+    seeking.current = true;
     for (let all = found, last = more; last; ) {
       const next = await fetchMore(all);
       last = next?.length === all.length + AT_ONCE;
       all = next;
     }
+    seeking.current = false;
   };
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = ({ title, source }) => words.every((word) => `${title} ${source}`.toLowerCase().includes(word));
