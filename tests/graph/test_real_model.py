@@ -54,7 +54,10 @@ async def test_rewrite_rerank_in_batches_and_create(river: str, llama_server: st
     state = await _ask(river, llama_server, n_queries=3, synthesis="stuff", **reranked)
     assert _nodes(state)["rewrite"] == 1
     assert _nodes(state)["rerank"] == 2
-    assert _nodes(state)["create"] == 1
+    # A reply of which no claim can be read is a refusal, after which the model is asked once more.
+    repeated = [step for step in state["trace"] if step["node"] == "create" and step["counts"].get("again")]
+    assert _nodes(state)["create"] == 1 + len(repeated)
+    assert len(repeated) <= 1
     assert state["usage"]["prompt_tokens"] > 100
     assert state["usage"]["output_tokens"] > 0
 
