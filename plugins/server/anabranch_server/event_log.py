@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
@@ -79,12 +80,16 @@ class EventLog:
         self._runs = runs
         self._probe = probe
         self._live: dict[str, _Live] = {}
+        # Runs that readers wait for; the readers hold the flags.
+        self._awaited: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
         # The periodic writer and a run that ends must not write the same events.
         self._writing = asyncio.Lock()
 
     def begin(self, run_id: str, attempt: int) -> None:
         """Begin to collect the events of a run that this process works on."""
         self._live[run_id] = _Live(number=attempt * OF_ATTEMPT)
+        if (awaited := self._awaited.pop(run_id, None)) is not None:
+            awaited.set()
 
     def put(self, run_id: str, name: str, data: str) -> None:
         """Add an event; readers get it at once, and it is written soon."""
@@ -160,26 +165,32 @@ class EventLog:
                     yield event
                 if live.has_end:
                     return
+            # Before the events: those of a run that has ended are then all stored.
+            run = await self._runs.get(run_id)
             for event in await self._read_stored(run_id, after):
                 after = event.number
                 yield event
-            run = await self._runs.get(run_id)
             if run is None or (run.status not in UNFINISHED and run_id not in self._live):
-                # Events may have been written between the two queries.
-                for event in await self._read_stored(run_id, after):
-                    yield event
                 return
-            if run_id not in self._live:
+            if not await self._begins_here(run_id):
                 # No worker can begin the run, or write its end, while the database fails.
                 if await self._probe.problem() is not None:
                     raise storage_error()
                 yield None
-                await asyncio.sleep(POLL)
 
     async def wait_for_end(self, run_id: str) -> None:
         """Wait until a run is over."""
         async for _ in self.read(run_id):
             pass
+
+    async def _begins_here(self, run_id: str) -> bool:
+        """Wait until this process works on a run, or for POLL seconds; return whether it does."""
+        if run_id not in self._live:
+            awaited = self._awaited.setdefault(run_id, asyncio.Event())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL):
+                    await awaited.wait()
+        return run_id in self._live
 
     async def _read_stored(self, run_id: str, after: int) -> Sequence[RunEvent]:
         query = select(events).where(events.c.run_id == run_id, events.c.number > after).order_by(events.c.number)
