@@ -10,8 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any, Self
 
-from openai import AsyncStream
-from openai.resources.chat import AsyncCompletions
+from openai import AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
 
@@ -33,14 +32,18 @@ class ChunkStream(AsyncStream[object]):
 class ChunkCompletions:
     """Takes the place of the SDK's completions in a `ChatOpenAI`."""
 
-    def __init__(self, completions: AsyncCompletions) -> None:
-        """Keep what makes the requests."""
-        self.with_raw_response = completions.with_raw_response
+    def __init__(self, client: AsyncOpenAI) -> None:
+        """Keep the SDK's client, which makes the requests."""
+        self._client = client
+        self.with_raw_response = client.chat.completions.with_raw_response
 
-    async def create(self, *, stream: bool = False, **payload: Any) -> object:  # noqa: ANN401  # as the SDK takes it
-        """Send a request, with the SDK's retries and errors; return the reply, or its chunks."""
-        response = await self.with_raw_response.create(stream=stream, **payload)
-        return response.parse(to=ChunkStream) if stream else response.parse()
+    async def create(self, **payload: Any) -> object:  # noqa: ANN401  # as the SDK takes it
+        """Send a request as the SDK does, with its retries and errors; return the reply, or its chunks."""
+        reply = await self._client.chat.completions.create(**payload)
+        # Instrumentation of the SDK gives a stream of another class, and reads the objects in it.
+        if type(reply) is not AsyncStream:
+            return reply
+        return ChunkStream(cast_to=object, response=reply.response, client=self._client)
 
 
 def _is_flat(chunk: dict[str, Any]) -> bool:

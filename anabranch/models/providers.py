@@ -128,7 +128,7 @@ def new_client(settings: ChatSettings) -> tuple[BaseChatModel, tuple[str, ...]]:
     if client.get_lc_namespace()[-1] == "openai":
         from anabranch.models.chunk_stream import ChunkCompletions
 
-        client = client.model_copy(update={"async_client": ChunkCompletions(client.async_client)})  # type: ignore[attr-defined]
+        client = client.model_copy(update={"async_client": ChunkCompletions(client.root_async_client)})  # type: ignore[attr-defined]
     if settings.model.startswith("openrouter:"):
         _retry(client, settings.retries)
     profile = client.profile or {}

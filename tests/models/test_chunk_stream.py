@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_openai import ChatOpenAI
+from openai.resources.chat import AsyncCompletions
 from openai.types.chat import ChatCompletionChunk
 
 from anabranch.models.chunk_stream import ChunkCompletions
@@ -168,7 +169,7 @@ async def outcome(body: Body, *, ours: bool, status: int = 200, **options: Any) 
     sent: list[Any] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        sent.append((str(request.url), json.loads(request.content), request.headers["authorization"]))
+        sent.append((str(request.url), json.loads(request.content), dict(request.headers)))
         return httpx.Response(status, headers={"content-type": "text/event-stream"}, stream=body)
 
     heard, read, merged, error = Heard(), [], None, None
@@ -177,7 +178,7 @@ async def outcome(body: Body, *, ours: bool, status: int = 200, **options: Any) 
             model="m", api_key="k", base_url="http://m.test/v1", http_async_client=http, max_retries=0, **options
         )
         if ours:
-            client = client.model_copy(update={"async_client": ChunkCompletions(client.async_client)})
+            client = client.model_copy(update={"async_client": ChunkCompletions(client.root_async_client)})
         try:
             config = {"callbacks": [heard], "run_id": RUN, "tags": ["nostream"]}
             async for message in client.astream([("system", "s"), ("user", "u")], config, max_tokens=9):
@@ -251,6 +252,27 @@ async def test_a_whole_answer_is_read_and_only_what_is_nested_takes_the_long_way
     assert [each[2] for each in told[1:-1]] == [["nostream"]] * len(chunks)
 
 
+async def test_who_instruments_the_sdk_is_shown_its_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    create = AsyncCompletions.create
+
+    class Watched(openai.AsyncStream[Any]):
+        async def __aiter__(self) -> AsyncIterator[Any]:
+            async for each in super().__aiter__():
+                shown.append(each)
+                yield each
+
+    async def watched(self: AsyncCompletions, **payload: Any) -> Any:
+        stream: Any = await create(self, **payload)
+        return Watched(cast_to=ChatCompletionChunk, response=stream.response, client=self._client)
+
+    monkeypatch.setattr(AsyncCompletions, "create", watched)
+    body = Body([b"data: %s\n\n" % json.dumps(CHUNKS[1]).encode()])
+    _, merged, *_ = await outcome(body, ours=True)
+    assert merged["content"] == "Ünter \U0001f985 日本"
+    assert [type(each) for each in shown] == [ChatCompletionChunk]
+
+
 async def test_an_unstreamed_call_is_the_sdks() -> None:
     reply = chunk({}) | {"object": "chat.completion", "choices": [{"index": 0, "message": {"content": "whole"}}]}
 
@@ -259,7 +281,7 @@ async def test_an_unstreamed_call_is_the_sdks() -> None:
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as http:
         sdk = openai.AsyncOpenAI(api_key="k", base_url="http://m.test/v1", http_client=http)
-        found: Any = await ChunkCompletions(sdk.chat.completions).create(model="m", messages=[])
+        found: Any = await ChunkCompletions(sdk).create(model="m", messages=[])
     assert found.choices[0].message.content == "whole"
 
 
