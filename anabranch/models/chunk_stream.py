@@ -15,7 +15,7 @@ from openai.types.chat import ChatCompletionChunk
 
 
 class ChunkStream(AsyncStream[object]):
-    """The chunks of a reply, each the dictionary that LangChain would make of the SDK's object."""
+    """The chunks of a reply, each a dictionary with all that LangChain reads of the SDK's object."""
 
     def __aiter__(self) -> Self:
         """Return itself."""
@@ -47,7 +47,7 @@ class ChunkCompletions:
 
 
 def _is_flat(chunk: dict[str, Any]) -> bool:
-    """Tell whether a chunk holds nothing but words and numbers, and so nothing that the SDK would read otherwise."""
+    """Tell whether a chunk holds words and numbers alone, of which the SDK makes nothing else."""
     match chunk:
         case {"choices": [{"delta": {**delta}, **choice}], **rest}:
             values = chain(delta.values(), choice.values(), rest.values())
