@@ -67,6 +67,7 @@ def _panel(drawing: drawsvg.Drawing, title: str, series: Series, left: float) ->
         x, _ = place(10**power, 10**low)
         drawing.append(drawsvg.Line(x, TOP, x, TOP + SIDE, stroke=GRID))
         drawing.append(text_at(f"{10**power:,}", x, TOP + SIDE + 18, anchor="middle"))
+    drawing.append(text_at("passages", left + SIDE / 2, TOP + SIDE + 34, anchor="middle"))
     for power in range(low, high + 1):
         _, y = place(10**first, 10**power)
         drawing.append(drawsvg.Line(left, y, left + SIDE, y, stroke=GRID))
