@@ -22,11 +22,13 @@ MAX_TRIES = 20
 
 def review_queries(state: RetrievalState) -> Update:
     """Show the queries; resume with true to accept, or with a list of texts to search for instead."""
-    request = {
+    request: dict[str, Any] = {
         "review": "queries",
         "question": state["turn"]["question"],
         "queries": [query["text"] for query in state["queries"]],
     }
+    if inferred := state["turn"].get("inferred"):
+        request["inferred_filter"] = inferred["text"]
     texts = _reply(request, "queries", None)
     if texts is None:
         return {}

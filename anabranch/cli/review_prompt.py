@@ -63,6 +63,8 @@ def show(console: Console, waiting: Mapping[str, Any]) -> None:
     )
     for number, line in enumerate(_lines(waiting), start=1):
         say(console, f"  {number}. {line}")
+    if narrowed := waiting.get("inferred_filter"):
+        say(console, f"Only documents of: {narrowed} (--no-inferred-filter searches all).")
     if waiting.get("problem"):
         say(console, str(waiting["problem"]), style="yellow")
 

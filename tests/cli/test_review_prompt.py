@@ -49,6 +49,8 @@ def test_what_waits_is_shown_numbered() -> None:
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "1. a.pdf, p. 2: first" in text
     assert "2. b.md: second" in text
+    show(console, {**QUERIES, "inferred_filter": "kind = contract"})
+    assert "Only documents of: kind = contract (" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_the_commands_to_go_on_can_be_pasted_into_a_shell() -> None:

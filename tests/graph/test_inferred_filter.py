@@ -291,6 +291,16 @@ async def test_a_stopped_run_goes_on_with_its_filter(office: str) -> None:
     assert sources(state) == {"contract2024"}
 
 
+async def test_a_review_of_queries_shows_the_filter(office: str) -> None:
+    compiled, config = build().compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "review"}}
+    with OpenAIStub(model(rewrite=ONLY)) as stub:
+        context = Context(
+            corpus=office, model="openai:stub", base_url=stub.base_url, infer_filter=True, review="queries"
+        )
+        paused = await compiled.ainvoke({"question": QUESTION}, config, context=context)
+    assert paused["__interrupt__"][0].value["inferred_filter"] == "kind = contract; year >= 2024"
+
+
 async def test_an_edited_filter_narrows_or_is_refused(office: str) -> None:
     compiled, config = build().compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "edited"}}
     context = Context(corpus=office)

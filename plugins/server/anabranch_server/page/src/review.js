@@ -21,6 +21,7 @@ function Queries({ pause, busy, resume }) {
   return html`<form class="review" aria-label="What to search for" onSubmit=${submit}>
     <h3>This will be searched for. Change it, or go on.</h3>
     ${pause.problem && html`<p role="alert">${pause.problem}</p>`}
+    ${pause.inferred_filter && html`<p class="note">Only documents of: <bdi>${pause.inferred_filter}</bdi></p>`}
     <ol>
       ${texts.map(
         (text, at) => html`<li key=${at}>

@@ -251,6 +251,7 @@ ${Jn(`Nearest words: ${r}`)}`:""}`)}return`${t.join(`
     </form>`}`}function Oo({pause:e,busy:t,resume:n,open:o}){return e.review==="queries"?l`<${Ys} pause=${e} busy=${t} resume=${n} />`:e.review==="sources"?l`<${Xs} pause=${e} busy=${t} resume=${n} open=${o} />`:l`<p class="note">This run waits for a person, in a way that this page does not know; go on with it in the program that began it.</p>`}function Ys({pause:e,busy:t,resume:n}){let[o,r]=y(e.queries),a=(d,u)=>r(o.map((c,f)=>f===d?u:c)),s=o.map(d=>d.trim()).filter(Boolean);return l`<form class="review" aria-label="What to search for" onSubmit=${d=>{d.preventDefault(),s.length&&!t&&n(s)}}>
     <h3>This will be searched for. Change it, or go on.</h3>
     ${e.problem&&l`<p role="alert">${e.problem}</p>`}
+    ${e.inferred_filter&&l`<p class="note">Only documents of: <bdi>${e.inferred_filter}</bdi></p>`}
     <ol>
       ${o.map((d,u)=>l`<li key=${u}>
           <input aria-label=${`Query ${u+1}`} dir="auto" value=${d} maxlength="10000" onInput=${c=>a(u,c.currentTarget.value)} />
@@ -403,4 +404,4 @@ ${Jn(`Nearest words: ${r}`)}`:""}`)}return`${t.join(`
     ${t&&L&&l`<${co} options=${t} isShown=${S==="documents"} close=${Re} changed=${ee} only=${N} setOnly=${z} />`}
     ${S==="settings"&&t&&l`<${bo} fixed=${t.fixed} values=${C} onChange=${x} close=${Re} aim=${q} />`}
   </div>`}Wt();var dr=await fo();Cn(l`<${ur} failed=${dr} />`,document.getElementById("page"));
-// sources 5054107f311e432921713285de9a1465cc17d1f43aca025171af00a8a1f1a7b7
+// sources b517b99a28a549fa6b36b051be1d2b41d84b8e1f77182fad8ff0dba9614799be
