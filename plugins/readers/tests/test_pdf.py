@@ -227,6 +227,47 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     assert attached == "attached files were not read (1)"
 
 
+def _cut_off(tmp_path: Path, share: float) -> Path:
+    whole = save(paged(8), tmp_path / "whole.pdf").read_bytes()
+    path = tmp_path / "cut.pdf"
+    path.write_bytes(whole[: int(share * len(whole))])
+    return path
+
+
+def test_a_file_that_is_cut_off_says_how_many_pages_have_no_text(tmp_path: Path) -> None:
+    document = read(_cut_off(tmp_path, 0.5))
+    without = 8 - len({block.page for block in document.blocks})
+    assert 0 < without < 8
+    lost = f"{without} of 8 pages have no text, and pages may be missing"
+    assert document.notes == (f"the file is damaged or cut off, and was repaired: {lost}",)
+
+
+def test_a_file_without_its_end_may_lack_pages_also_where_all_have_text(tmp_path: Path) -> None:
+    document = read(_cut_off(tmp_path, 0.99))
+    assert {block.page for block in document.blocks} == set(range(1, 9))
+    assert document.notes == ("the file is damaged or cut off, and was repaired: pages may be missing",)
+
+
+def test_a_wrong_index_alone_is_not_worth_a_note(tmp_path: Path) -> None:
+    path = save(paged(3), tmp_path / "whole.pdf")
+    data = path.read_bytes()
+    path.write_bytes(re.sub(rb"startxref\n\d+", b"startxref\n7", data))
+    assert path.read_bytes() != data
+    document = read(path)
+    assert {block.page for block in document.blocks} == {1, 2, 3}
+    assert document.notes == ()
+
+
+def test_a_file_of_which_damage_left_no_text_is_not_called_blank(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    pdf.new_page()
+    path = save(pdf, tmp_path / "blank.pdf")
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ReadingError, match="is damaged or cut off: no page of 1 has text") as caught:
+        read(path)
+    assert caught.value.reason == "broken"
+
+
 def test_a_page_that_is_turned_is_read_like_another(tmp_path: Path) -> None:
     pdf = pymupdf.open()
     page = pdf.new_page(width=500, height=800)
