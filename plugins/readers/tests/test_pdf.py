@@ -93,6 +93,21 @@ def test_title_from_the_file_then_the_largest_words_then_the_name(tmp_path: Path
     assert read(save(pdf, tmp_path / "d.pdf")).title == "1 Rivers"
 
 
+def test_a_heading_that_fills_its_line_goes_on_below_it_also_after_a_full_stop(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    wrapped = "1. I know that duplicate times are not allowed but my data has them."
+    page.insert_text((72, 100), wrapped, fontsize=12, fontname="hebo")
+    page.insert_text((72, 114), "What do I do?", fontsize=12, fontname="hebo")
+    right = 72 + pymupdf.get_text_length(wrapped, "hebo", 12)
+    page.insert_textbox((72, 130, right + 1, 400), PROSE * 3, fontsize=11, align=pymupdf.TEXT_ALIGN_JUSTIFY)
+    page.insert_text((72, 420), "2. Rivers.", fontsize=12, fontname="hebo")
+    page.insert_text((72, 434), "2.1. Weirs", fontsize=12, fontname="hebo")
+    page.insert_textbox((72, 450, right + 1, 700), PROSE * 2, fontsize=11)
+    document = read(save(pdf, tmp_path / "faq.pdf"))
+    assert [block.text for block in document.blocks if block.is_heading] == [f"{wrapped} What do I do?", "2.1. Weirs"]
+
+
 def test_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
     pdf = pymupdf.open()
     page = pdf.new_page()
