@@ -10,6 +10,7 @@ from docx.oxml.ns import nsdecls
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Document
 from anabranch_readers.docx import read_docx
+from anabranch_readers.ooxml.tracked_changes import accept_changes
 
 
 def read(tmp_path: Path, word: WordDocument) -> Document:
@@ -151,6 +152,14 @@ def test_what_is_left_of_a_paragraph_without_its_end_begins_the_next_one(tmp_pat
         "<w:tc><w:p><w:r><w:t>row</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
     )
     assert _read_body(tmp_path, xml) == ["one two three", "before a table", "| kept |"]
+
+
+@pytest.mark.work(5)
+def test_many_paragraphs_without_an_end_take_time_in_proportion() -> None:
+    open_one = "<w:p><w:pPr><w:rPr><w:del w:id='1'/></w:rPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>"
+    body = parse_xml(f"<w:body {nsdecls('w')}>{open_one * 40_000}<w:p/></w:body>")
+    accept_changes(body)
+    assert [len(paragraph) for paragraph in body] == [40_000]
 
 
 def test_a_table_of_which_all_rows_were_deleted_is_gone(tmp_path: Path) -> None:

@@ -35,20 +35,30 @@ def _paragraph_of(properties: Element) -> Element | None:
 
 
 def _join_paragraphs(parent: Element) -> None:
-    following: Element | None = None
-    # From the last to the first, so that each word is moved once, however many ends are gone.
-    for each in reversed(list(parent)):
-        if each.tag in _BLOCKS:
-            following = None
-        elif each.tag == qn("w:p"):
-            is_open = any(each.find(f"{qn('w:pPr')}/{qn('w:rPr')}/{name}") is not None for name in _GONE)
-            if is_open and following is not None:
-                start = int(len(following) > 0 and following[0].tag == qn("w:pPr"))
-                following[start:start] = [child for child in each if child.tag != qn("w:pPr")]
-            if is_open and (following is not None or each.find(f".//{qn('w:r')}") is None):
-                parent.remove(each)
-            else:
-                following = each
+    waiting: list[Element] = []
+    for each in [*parent, None]:
+        is_paragraph = each is not None and each.tag == qn("w:p")
+        if is_paragraph and _has_no_end(each):
+            waiting.append(each)
+        elif waiting and (is_paragraph or each is None or each.tag in _BLOCKS):
+            # Before a table, or at the end of a cell, there is no paragraph to go on in.
+            _move(waiting, each if is_paragraph else waiting.pop())
+            waiting = []
+
+
+def _has_no_end(paragraph: Element) -> bool:
+    return any(paragraph.find(f"{qn('w:pPr')}/{qn('w:rPr')}/{name}") is not None for name in _GONE)
+
+
+def _move(paragraphs: list[Element], following: Element) -> None:
+    """Move what is in paragraphs to the start of the one that follows them; one that then has nothing goes, too."""
+    content = [child for each in paragraphs for child in each if child.tag != qn("w:pPr")]
+    start = int(following.find(qn("w:pPr")) is not None)
+    following[start:start] = content
+    for each in paragraphs:
+        _take_out(each)
+    if _has_no_end(following) and next(following.iter(qn("w:r")), None) is None:
+        _take_out(following)
 
 
 def _take_out(element: Element) -> None:
