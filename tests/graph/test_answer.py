@@ -163,14 +163,14 @@ async def test_checkpoints_stay_small(river: str, tmp_path: Any) -> None:
     # that it costs no more from turn to turn, or lists would pile up.
     (_, first, steps), (_, two, more_steps), (largest, three, most_steps) = sizes
     # What a turn says, whole passages here, is in the checkpoints of the next: taken off at its size when the turn
-    # before had ended.
-    assert largest - said[2] < 12_000, (sizes, said)
-    assert first < 80_000, sizes
-    assert two - first - said[0] * (more_steps - steps) < 108_000, (sizes, said)
+    # before had ended. The rest is a multiple of what one answer may show.
+    assert largest - said[2] < 7 * MOST_CHARS, (sizes, said)
+    assert first < 40 * MOST_CHARS, sizes
+    assert two - first - said[0] * (more_steps - steps) < 60 * MOST_CHARS, (sizes, said)
     per_step = [first / steps, (two - first) / (more_steps - steps), (three - two) / (most_steps - more_steps)]
     assert per_step[1] - said[0] < 1.4 * per_step[0], (per_step, said)
     assert per_step[2] - said[1] < 1.1 * (per_step[1] - said[0]), (per_step, said)
-    assert max(said[0], said[1] - said[0], said[2] - said[1]) < 6_000, said
+    assert max(said[0], said[1] - said[0], said[2] - said[1]) < 3.5 * MOST_CHARS, said
 
 
 async def test_filters_narrow_and_do_not_stay_for_the_next_turn(river: str) -> None:
