@@ -50,6 +50,12 @@ IN_VIEW = """(element) => {
   return element.contains(seen);
 }"""
 
+NOTHING_ABOVE = """(panel) => {
+  const { left, top } = panel.getBoundingClientRect();
+  return document.elementFromPoint(left + 40, top + 5).closest('header') !== null;
+}"""
+"""Whether the header of a panel begins at its upper edge."""
+
 
 HEADER = ["Year", "Counted", "Warden", "Water", "Ice", "First salmon", "Last salmon"]
 
@@ -326,6 +332,7 @@ def test_the_title_and_the_cross_of_a_long_source_stay_in_view(reader: Reader, w
     assert source.evaluate("(panel) => panel.scrollTop") > cross.bounding_box()["height"] * 2
     assert title.evaluate(IN_VIEW)
     assert cross.evaluate(IN_VIEW)
+    assert source.evaluate(NOTHING_ABOVE)
     assert reader.is_serious() == []
     # What is come to from below does not end behind them.
     first = source.locator("th").first

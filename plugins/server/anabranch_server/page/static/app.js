@@ -404,4 +404,4 @@ ${Jn(`Nearest words: ${r}`)}`:""}`)}return`${t.join(`
     ${t&&L&&l`<${co} options=${t} isShown=${S==="documents"} close=${Re} changed=${ee} only=${N} setOnly=${z} />`}
     ${S==="settings"&&t&&l`<${bo} fixed=${t.fixed} values=${C} onChange=${x} close=${Re} aim=${q} />`}
   </div>`}Bt();var dr=await fo();Cn(l`<${ur} failed=${dr} />`,document.getElementById("page"));
-// sources 5d1b8a413fcfe9faa40fdb2e0bcf327c0b2f1263dcdea06e258af22f42b0578d
+// sources 7356c4f89d557c66a65b28efca3ac993d0ea13c1295e398a311774426a6c0891
