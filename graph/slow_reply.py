@@ -56,7 +56,7 @@ async def _write_found(turn: Turn, state: Mapping[str, Any]) -> str:
     leaves = [found[chunk_id] for chunk_id in ids[:READ] if chunk_id in found]
     passages = await asyncio.to_thread(best_passages, leaves)
     words = phrases_for(state["turn"]["question"], language_of(" ".join(each.text for each in passages)))
-    firsts = [each.leaves[0].chunk for each in passages]
+    firsts = [each.spans[0].chunk for each in passages]
     places = [place_line(chunk.source, chunk.page, chunk.heading) for chunk in firsts]
     shown = list(zip(places, passages, strict=True))
     return await asyncio.to_thread(write_answer, words["meanwhile"], shown) if shown else ""

@@ -35,7 +35,7 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
     corpus = await turn.corpus()
     if is_whole(state.get("coverage")):
         return await _compose_whole(state, turn)
-    passages = best_passages(await _read_leaves(state, turn))
+    passages = best_passages(*await _read_packed(state, turn))
     if not passages:
         return NO_DRAFT
     question = respell_question(state["turn"]["standalone_question"], state["queries"])
@@ -48,7 +48,7 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
     weak = is_weak(state) and not across
     answer = await write_passages(passages, state["turn"]["question"], corpus, turn.scope, is_weak=weak)
     # The result names the passages in the windows, which may be parents of the leaves.
-    parents = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
+    parents = {chunk: each["id"] for each in state["passages"] for chunk in (*each["leaves"], each["id"])}
     return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=list_excerpts(passages, parents))
 
 
@@ -99,10 +99,11 @@ def is_weak(state: State) -> bool:
     return state["evidence"]["scores"].get("confidence", 1.0) < WEAK
 
 
-async def _read_leaves(state: State, turn: Turn) -> list[Chunk]:
-    """Return the leaves of the passages in the windows, best first, without duplicates."""
+async def _read_packed(state: State, turn: Turn) -> tuple[list[Chunk], dict[str, Chunk]]:
+    """Return the leaves of the passages in the windows, best first, and what each was merged into, by its id."""
     packed = {excerpt["id"] for window in state["windows"] for excerpt in window}
-    kept = {leaf for passage in state["passages"] if passage["id"] in packed for leaf in passage["leaves"]}
-    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
-    chunks = await turn.chunks(ids)
-    return [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
+    parents = {leaf: each["id"] for each in state["passages"] if each["id"] in packed for leaf in each["leaves"]}
+    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in parents]
+    chunks = await turn.chunks(list({*ids, *parents.values()}))
+    merged = {leaf: chunks[parent] for leaf, parent in parents.items() if parent in chunks and parent != leaf}
+    return [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks], merged

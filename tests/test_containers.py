@@ -220,5 +220,6 @@ def test_aegra_is_pinned_and_shares_its_queue() -> None:
 def test_an_image_of_the_langgraph_command_has_what_the_page_needs() -> None:
     """It installs the project without extras, and what langgraph.json lists beside it."""
     listed = json.loads((REPOSITORY / "langgraph.json").read_text())["dependencies"]
-    # LangGraph's servers bring a server of their own.
-    assert listed == [".", *(each for each in EXTRAS["serve"] if not each.startswith("uvicorn"))]
+    # LangGraph's servers bring a server of their own, with its loop and its parser.
+    theirs = ("httptools", "uvicorn", "uvloop")
+    assert listed == [".", *(each for each in EXTRAS["serve"] if not each.startswith(theirs))]

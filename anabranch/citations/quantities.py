@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Literal
 
 _CLOCK = re.compile(r"(\d{1,2})(?::|\s?h\s?)(\d{2})(:\d{2})?")
@@ -92,23 +93,24 @@ class Figure:
         """Tell whether this is the other number with fewer digits, as "844 million" is 843.6 million."""
         if self.unit and other.unit and self.unit != other.unit:
             return False
-        steps = ((value, self._step(value)) for value in self.scaled)
-        return any(_is_near(value, exact, step) for value, step in steps for exact in other.scaled)
-
-    def _step(self, value: str) -> Decimal:
-        """Return the value of the last written digit."""
-        whole, _, fraction = value.partition(".")
-        zeros = len(whole) - len(whole.rstrip("0")) if self.is_scaled else 0
-        return Decimal(1).scaleb(-len(fraction) if fraction else zeros)
+        return any(
+            max(len(value), len(exact)) <= _LONGEST and _is_near(value, exact, is_scaled=self.is_scaled)
+            for value in self.scaled
+            for exact in other.scaled
+        )
 
 
-def _is_near(rounded: str, exact: str, step: Decimal) -> bool:
-    if max(len(rounded), len(exact)) > _LONGEST:
-        return False
+# The check of an answer compares the same few numbers thousands of times.
+@lru_cache(maxsize=4096)
+def _is_near(rounded: str, exact: str, *, is_scaled: bool) -> bool:
     try:
         here, there = Decimal(rounded), Decimal(exact)
     except InvalidOperation:  # digits of a version or a date
         return False
+    whole, _, fraction = rounded.partition(".")
+    zeros = len(whole) - len(whole.rstrip("0")) if is_scaled else 0
+    # The value of the last written digit.
+    step = Decimal(1).scaleb(-len(fraction) if fraction else zeros)
     return 0 < abs(here - there) <= min(step / 2, _ROUNDED * here)
 
 

@@ -88,4 +88,5 @@ def _passages(state: Mapping[str, Any]) -> list[Passage]:
 
 
 def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: evidence.get(name, default) for name, default in (("verdict", ""), ("reasons", []), ("missing", ""))}
+    said = {name: evidence.get(name, default) for name, default in (("verdict", ""), ("reasons", []), ("missing", ""))}
+    return {**said, "confidence": evidence.get("scores", {}).get("confidence")}

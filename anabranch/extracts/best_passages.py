@@ -1,30 +1,35 @@
-"""Chooses the answer where no model writes one: the best leaves of the search, whole.
+"""Chooses the answer where no model writes one: the best passages of the search, whole.
 
 The search finds the right passage more reliably than any rule could find the right sentence in it, so passages stay
-whole.
+whole: a leaf for itself, or the passage that it was merged into, whose next lines may be the answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from anabranch.extracts.passage_layout import piece_spans, trim_span
 from anabranch.text.normalization import squeeze
 from anabranch.types import Chunk
 
-MOST_LEAVES = 3
-# Most characters of all passages that are shown, about one screen.
-MOST_CHARS = 1_700
+MOST_SHOWN = 5
+# Most characters of all passages that are shown, about one screen and a half.
+MOST_CHARS = 2_500
 
 
 @dataclass(frozen=True, slots=True)
-class LeafSpan:
-    """The part of one leaf that is shown: the characters [start, end) of its document."""
+class ChunkSpan:
+    """The part of a leaf or of a merged passage that is shown: the characters [start, end) of its document.
+
+    `leaves` are those of a merged passage that were found, which have headings of their own.
+    """
 
     chunk: Chunk
     start: int
     end: int
+    leaves: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +38,30 @@ class ShownPassage:
 
     Attributes:
         number: Its marker, from 1.
-        leaves: Its leaves in reading order; each begins where the previous one ends.
+        spans: What it is made of, in reading order; each begins where the previous one ends.
         text: Their text.
         best: The piece [start, end) of `text` that fits the question best; empty if none does.
     """
 
     number: int
-    leaves: tuple[LeafSpan, ...]
+    spans: tuple[ChunkSpan, ...]
     text: str
     best: tuple[int, int] = (0, 0)
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
         """The spans of its sentences, rows and blocks of code, without titles."""
-        return spans_without_titles(self.text, [leaf.chunk for leaf in self.leaves])
+        return spans_without_titles(self.text, [chunk for span in self.spans for chunk in (span.chunk, *span.leaves)])
 
     @property
-    def best_leaf(self) -> LeafSpan:
-        """The leaf with the best piece."""
-        at = self.leaves[0].start + self.best[0]
-        return next((leaf for leaf in self.leaves if at < leaf.end), self.leaves[-1])
+    def best_span(self) -> ChunkSpan:
+        """The span with the best piece."""
+        at = self.spans[0].start + self.best[0]
+        return next((span for span in self.spans if at < span.end), self.spans[-1])
 
     def best_from(self, start: int, end: int) -> int:
         """Return where in the document the best piece begins; `start` if that is not within [start, end)."""
-        at = self.leaves[0].start + self.best[0]
+        at = self.spans[0].start + self.best[0]
         return at if start <= at < end else start
 
     def with_best(self, best: tuple[int, int]) -> ShownPassage:
@@ -64,16 +69,18 @@ class ShownPassage:
         return replace(self, best=best)
 
 
-def best_passages(leaves: Sequence[Chunk]) -> list[ShownPassage]:
-    """Return the first leaves that fit, joining those that touch in a document.
+def best_passages(leaves: Sequence[Chunk], merged: Mapping[str, Chunk] = MappingProxyType({})) -> list[ShownPassage]:
+    """Return the first passages that fit, joining those that touch in a document.
 
     Args:
         leaves: Best first.
+        merged: The passage that a leaf was merged into, by the leaf's id; shown in the leaf's place where it fits.
 
     Returns:
-        At most `MOST_CHARS` characters: a leaf that does not fit is skipped; if the first one is too long, it is cut.
+        At most `MOST_SHOWN`, of at most `MOST_CHARS` characters: what does not fit is skipped; if the first leaf is too
+        long, it is cut.
     """
-    ranked = list(_take_fitting(leaves))
+    ranked = list(_take_fitting(leaves, merged))
     ranks = {each.chunk.chunk_id: rank for rank, each in enumerate(ranked)}
     runs = _runs(sorted(ranked, key=lambda each: (each.chunk.doc_id, each.start)))
     # Put the passage with the best leaf first.
@@ -83,20 +90,26 @@ def best_passages(leaves: Sequence[Chunk]) -> list[ShownPassage]:
     ]
 
 
-def _take_fitting(leaves: Sequence[Chunk]) -> Iterator[LeafSpan]:
-    room, left = MOST_CHARS, MOST_LEAVES
+def _take_fitting(leaves: Sequence[Chunk], merged: Mapping[str, Chunk]) -> Iterator[ChunkSpan]:
+    room, taken, left = MOST_CHARS, set[str](), MOST_SHOWN
     for leaf in leaves:
-        start, end = trim_span(leaf.text, 0, min(len(leaf.text), MOST_CHARS))
+        whole = merged.get(leaf.chunk_id, leaf)
+        if whole.chunk_id in taken:
+            continue
+        chunk = whole if len(whole.text) <= room else leaf
+        found = tuple(each for each in leaves if merged.get(each.chunk_id) is whole) if chunk is not leaf else ()
+        start, end = trim_span(chunk.text, 0, min(len(chunk.text), MOST_CHARS))
         # Include the blanks at its end, which are shown if the next leaf follows.
-        size = min(len(leaf.text), MOST_CHARS)
+        size = min(len(chunk.text), MOST_CHARS)
         if left and start < end and size <= room:
-            yield LeafSpan(leaf, leaf.start + start, leaf.start + end)
+            yield ChunkSpan(chunk, chunk.start + start, chunk.start + end, found)
+            taken.add(chunk.chunk_id)
             room, left = room - size, left - 1
 
 
-def _runs(spans: Sequence[LeafSpan]) -> list[list[LeafSpan]]:
-    """Join leaves that touch, with the blanks between them."""
-    runs: list[list[LeafSpan]] = []
+def _runs(spans: Sequence[ChunkSpan]) -> list[list[ChunkSpan]]:
+    """Join spans that touch, with the blanks between them."""
+    runs: list[list[ChunkSpan]] = []
     for each in spans:
         last = runs[-1][-1] if runs else None
         if last and last.chunk.doc_id == each.chunk.doc_id and last.chunk.end == each.chunk.start:
@@ -107,7 +120,7 @@ def _runs(spans: Sequence[LeafSpan]) -> list[list[LeafSpan]]:
     return runs
 
 
-def _text(span: LeafSpan) -> str:
+def _text(span: ChunkSpan) -> str:
     return span.chunk.text[span.start - span.chunk.start : span.end - span.chunk.start]
 
 

@@ -72,19 +72,19 @@ async def write_passages(
 
 async def _place_lines(passages: Sequence[ShownPassage], corpus: CorpusReader, scope: Scope) -> list[str]:
     """Return the place of the best piece of each passage, which may span several pages and sections."""
-    leaves = [each.best_leaf for each in passages]
+    spans = [each.best_span for each in passages]
     spots = [
-        (leaf.chunk.doc_id, each.best_from(leaf.start, leaf.end)) for leaf, each in zip(leaves, passages, strict=True)
+        (span.chunk.doc_id, each.best_from(span.start, span.end)) for span, each in zip(spans, passages, strict=True)
     ]
     places = await corpus.places(spots, scope)
     # External passages have no place in the corpus.
     return [
         place_line(
-            leaf.chunk.source,
-            leaf.chunk.page if place.page is None else place.page,
-            place.heading or leaf.chunk.heading,
+            span.chunk.source,
+            span.chunk.page if place.page is None else place.page,
+            place.heading or span.chunk.heading,
         )
-        for leaf, place in zip(leaves, places, strict=True)
+        for span, place in zip(spans, places, strict=True)
     ]
 
 
@@ -93,22 +93,22 @@ def list_excerpts(passages: Sequence[ShownPassage], parents: Mapping[str, str]) 
 
     Args:
         passages: Those that are shown.
-        parents: The id of the passage that stands for each leaf.
+        parents: The id of the packed passage by that of each chunk.
     """
     pieces = (
-        (each, list(leaves), parent)
+        (each, list(spans), parent)
         for each in passages
-        for parent, leaves in groupby(each.leaves, lambda leaf: parents[leaf.chunk.chunk_id])
+        for parent, spans in groupby(each.spans, lambda span: parents[span.chunk.chunk_id])
     )
     return [
         Excerpt(
             number=each.number,
             id=parent,
-            start=leaves[0].start,
-            end=leaves[-1].end,
-            best=each.best_from(leaves[0].start, leaves[-1].end),
+            start=spans[0].start,
+            end=spans[-1].end,
+            best=each.best_from(spans[0].start, spans[-1].end),
         )
-        for each, leaves, parent in pieces
+        for each, spans, parent in pieces
     ]
 
 

@@ -100,7 +100,7 @@ def _line(chunk: Chunk, statement: str) -> str:
     """Return the place of a leaf, and a statement of it."""
     page = f", p. {chunk.page}" if chunk.page is not None else ""
     # A link in the text is not the source; the passage is.
-    shown = strip_links(statement)
+    shown = strip_links(statement, keep_addresses=True)
     line = f"- {chunk.source}{page}: {shown[:PREVIEW_CHARS]}{' ...' if len(shown) > PREVIEW_CHARS else ''}"
     # The address of a web page stays; an author may have hidden a link in any other name.
     return line if _ADDRESS.fullmatch(chunk.source) else strip_links(line)

@@ -41,7 +41,7 @@ def place_line(source: str, page: int | None, heading: str) -> str:
 def passage_markdown(passage: ShownPassage) -> str:
     """Return the words of a passage as Markdown."""
     blocks = (_block(passage, block) for block in blocks_of(passage.text))
-    return strip_links("\n\n".join(block for block in blocks if block))
+    return strip_links("\n\n".join(block for block in blocks if block), keep_addresses=True)
 
 
 def _block(passage: ShownPassage, block: PassageBlock) -> str:

@@ -98,7 +98,7 @@ def _sections(leaves: Sequence[Chunk], known: set[str]) -> Iterator[ListedPart]:
         start, end = span[0], min(span[1], span[0] + MOST_SENTENCE)
         name = squeeze(leaf.heading.rpartition(" > ")[2])
         sentence = squeeze(leaf.text[start:end])
-        line = strip_links(f"**{name}**: {sentence}" if name else sentence)
+        line = strip_links(f"**{name}**: {sentence}" if name else sentence, keep_addresses=True)
         yield ListedPart(line, leaf, leaf.start + start, leaf.start + end, leaf.heading.count(" > "))
 
 

@@ -22,6 +22,9 @@ _THREADS = (".threads.db", ".threads.db-wal", ".threads.db-shm", ".threads.db-jo
 _LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 """Names of folders with generated files."""
 
+_MAILDIR = frozenset({"cur", "new", "tmp"})
+"""The folders of a Maildir; messages in `tmp` are not delivered yet (maildir(5))."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
@@ -91,9 +94,9 @@ def survey(
 ) -> Walked:
     """Find the files at and below `paths`, each file once.
 
-    Hidden files and folders (leading dot) below a folder are left out, and so is everything in `skip` (the corpus
-    itself). Files of all kinds are found, and folders that may not be opened: reading them reports why they cannot be
-    used.
+    Hidden files and folders (leading dot) below a folder are left out, and so are the `tmp` of a Maildir and everything
+    in `skip` (the corpus itself). Files of all kinds are found, and folders that may not be opened: reading them says
+    why they cannot be used.
 
     Args:
         paths: Files and folders.
@@ -234,7 +237,10 @@ class _Scan:
             if names is None or is_corpus(names):
                 yield folder, place, is_linked
                 continue
+            is_maildir = _MAILDIR.issubset(names)
             for name in filter(is_counted, names):
+                if is_maildir and name == "tmp":
+                    continue
                 path = folder / name
                 real = _real_place(path)
                 if real is None:

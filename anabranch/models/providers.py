@@ -125,6 +125,10 @@ def new_client(settings: ChatSettings) -> tuple[BaseChatModel, tuple[str, ...]]:
         raise SettingsError(
             msg, hint="Its LangChain page lists them; OpenAI's has `extra_body` for what a server adds."
         )
+    if client.get_lc_namespace()[-1] == "openai":
+        from anabranch.models.chunk_stream import ChunkCompletions
+
+        client = client.model_copy(update={"async_client": ChunkCompletions(client.root_async_client)})  # type: ignore[attr-defined]
     if settings.model.startswith("openrouter:"):
         _retry(client, settings.retries)
     profile = client.profile or {}

@@ -50,8 +50,9 @@ def read_extensionless(path: Path, source: str, options: ReadOptions = PLAIN) ->
     yield from (READERS.get(".sh") if is_code else read_text)(path, source, options)
 
 
-def mail_extension(head: bytes) -> str:
-    """Return `.mbox` or `.eml` for the first bytes of a mailbox or of a message, else nothing."""
+def mail_extension(data: bytes) -> str:
+    """Return `.mbox` or `.eml` for a mailbox or a message, told by its first 64 KiB, else nothing."""
+    head = data[:_SAMPLE]
     line = _MAILBOX_LINE.match(head)
     at = line.end() if line else 0
     names = set()

@@ -7,8 +7,8 @@ picture (the EchoLeak class of attack). So nothing remains that a Markdown rende
 Three passes, each over the result of the one before:
 
 1. Entities become characters, and invisible characters are removed, as in documents.
-2. Links are reduced to their text, pictures are removed, addresses are replaced. This is for the reader, without a
-   guarantee.
+2. Links are reduced to their text, pictures are removed, addresses are replaced, unless they are a document's own. This
+   is for the reader, without a guarantee.
 3. A blank breaks what could still be live: `](`, `]:` (no definition without it), a `<` before the scheme of an
    autolink, an entity, `://`, `//host`, `www.`. This is the guarantee. It does not depend on where a line, a quotation
    or a block of code begins, on which renderers differ; a blank is readable everywhere, and any beginning of a clean
@@ -23,7 +23,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.entities import html5
 
 from anabranch.safety.prompt_envelope import is_nonce
@@ -60,17 +60,18 @@ _ADDRESS_MARK = re.compile(r"[/:.#?@%]")
 _TITLED = re.compile(r"\s*<?[^\s<>]*>?(?:\s+[\"'(].*)?\s*", re.DOTALL)
 
 
-def strip_links(text: str) -> str:
+def strip_links(text: str, *, keep_addresses: bool = False) -> str:
     """Return text that is harmless in every Markdown renderer.
 
     Args:
         text: Markdown of any origin.
+        keep_addresses: Whether addresses stay, each broken by a blank; for a document's own words.
 
     Returns:
         The text without links, pictures and invisible characters; doing it again changes nothing, and each
         beginning of it is harmless, too. Never raises.
     """
-    for rule in _RULES:
+    for rule in _OWN_WORDS if keep_addresses else _RULES:
         text = rule.whole(text)
     return text
 
@@ -162,6 +163,10 @@ def _make_readable(match: re.Match[str]) -> str:
     return REMOVED if match["link"] is None else _link_text(match)
 
 
+def _make_words(match: re.Match[str]) -> str:
+    return match[0] if match["link"] is None else _link_text(match)
+
+
 def _link_text(match: re.Match[str]) -> str:
     """Return the words of a link, nothing for a picture; a citation marker keeps its brackets."""
     text, target = match["text"], match["target"]
@@ -230,3 +235,4 @@ _HARMLESS = _Rule(
 
 # In this order, because entities may spell a link, and the rest of a link may begin another.
 _RULES = (_VISIBLE, _READABLE, _HARMLESS)
+_OWN_WORDS = (_VISIBLE, replace(_READABLE, replacement=_make_words), _HARMLESS)

@@ -9,10 +9,9 @@ import drawsvg
 from benchmarks.answering.figures import Figures, Measured
 from benchmarks.answering.rows import OURS, PIPELINES, ROWS
 from benchmarks.answering.tables import title
+from benchmarks.drawing import GREY, GRID, RED, SKY, drawing_of, text_at
 
-# Okabe and Ito's colours can be told apart with every kind of colour vision.
-MODEL, MODEL_OURS, REST, FIRST = "#BBBBBB", "#56B4E9", "#D55E00", "#000000"
-INK, GRID = "#222222", "#dddddd"
+MODEL, MODEL_OURS, REST, FIRST = GREY, SKY, RED, "#000000"
 LEFT, WIDTH, RIGHT = 400, 420, 150
 ROW, HEAD, GAP, FOOT = 18, 22, 10, 46
 
@@ -24,8 +23,7 @@ def plot_of(figures: Mapping[str, Figures]) -> str:
     panels = {letter: rows for letter, rows in panels.items() if rows}
     longest = max((m.turn.wall for rows in panels.values() for m in rows), default=1.0)
     height = sum(HEAD + ROW * len(rows) + GAP for rows in panels.values()) + FOOT
-    drawing = drawsvg.Drawing(LEFT + WIDTH + RIGHT, height, font_family="sans-serif")
-    drawing.append(drawsvg.Rectangle(0, 0, LEFT + WIDTH + RIGHT, height, fill="white"))
+    drawing = drawing_of(LEFT + WIDTH + RIGHT, height)
     top = 0
     for letter, rows in panels.items():
         _panel(drawing, f"{letter}: {PIPELINES[letter]}", rows, WIDTH / longest, top)
@@ -35,19 +33,21 @@ def plot_of(figures: Mapping[str, Figures]) -> str:
 
 
 def _panel(drawing: drawsvg.Drawing, heading: str, rows: Sequence[Measured], scale: float, top: float) -> None:
-    drawing.append(_text(heading, 8, top + 15, weight="bold"))
+    drawing.append(text_at(heading, 8, top + 15, weight="bold"))
     for place, measured in enumerate(rows):
         turn, y = measured.turn, top + HEAD + ROW * place
         ours = measured.row.system == OURS
         model = turn.counts.busy * scale
-        drawing.append(_text(title(measured.row), LEFT - 8, y + 12, anchor="end", weight="bold" if ours else "normal"))
+        drawing.append(
+            text_at(title(measured.row), LEFT - 8, y + 12, anchor="end", weight="bold" if ours else "normal")
+        )
         drawing.append(_bar(LEFT, y, model, MODEL_OURS if ours else MODEL))
         drawing.append(_bar(LEFT + model, y, turn.wall * scale - model, REST))
         if turn.first is not None:
             x = LEFT + turn.first * scale
             drawing.append(drawsvg.Line(x, y + 1, x, y + ROW - 3, stroke=FIRST, stroke_width=2))
         calls = f"{turn.wall:.1f} s, {turn.counts.calls} calls in {turn.counts.rounds}"
-        drawing.append(_text(calls, LEFT + turn.wall * scale + 6, y + 12))
+        drawing.append(text_at(calls, LEFT + turn.wall * scale + 6, y + 12))
 
 
 def _legend(drawing: drawsvg.Drawing, longest: float, top: float) -> None:
@@ -55,19 +55,15 @@ def _legend(drawing: drawsvg.Drawing, longest: float, top: float) -> None:
     for second in range(0, int(longest) + 1, step):
         x = LEFT + second * WIDTH / longest
         drawing.append(drawsvg.Line(x, 0, x, top, stroke=GRID, stroke_width=0.5))
-        drawing.append(_text(f"{second} s", x, top + 12, anchor="middle"))
+        drawing.append(text_at(f"{second} s", x, top + 12, anchor="middle"))
     x = 8.0
     for colour, words in ((MODEL, "the model's time"), (MODEL_OURS, "the same, Anabranch"), (REST, "not the model's")):
         drawing.append(_bar(x, top + 24, 14, colour))
-        drawing.append(_text(words, x + 20, top + 36))
+        drawing.append(text_at(words, x + 20, top + 36))
         x += 180
     drawing.append(drawsvg.Line(x, top + 25, x, top + 39, stroke=FIRST, stroke_width=2))
-    drawing.append(_text("first token", x + 8, top + 36))
+    drawing.append(text_at("first token", x + 8, top + 36))
 
 
 def _bar(x: float, y: float, width: float, colour: str) -> drawsvg.DrawingElement:
     return drawsvg.Rectangle(x, y + 2, max(width, 0.0), ROW - 5, fill=colour)
-
-
-def _text(text: str, x: float, y: float, *, anchor: str = "start", weight: str = "normal") -> drawsvg.DrawingElement:
-    return drawsvg.Text(text, 12, x, y, fill=INK, text_anchor=anchor, font_weight=weight)

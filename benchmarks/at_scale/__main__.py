@@ -16,17 +16,18 @@ from rich.console import Console
 
 from anabranch.agent.nodes.settings import Context
 from benchmarks import ROOT
+from benchmarks.at_scale.curves import curves_of
 from benchmarks.at_scale.figures import Kept
 from benchmarks.at_scale.generate import generate
 from benchmarks.at_scale.pool import Pool, pool_of
 from benchmarks.at_scale.running import OURS, Terms, measured
 from benchmarks.at_scale.systems import NAMES
 from benchmarks.at_scale.tables import tables, versions
-from benchmarks.report import Table, shown
+from benchmarks.report import shown
 
 PAGE = Path(__file__).parent.with_name("at-scale.md")
 TEXT = (ROOT / "docs", ROOT / "tests" / "samples")
-FEWER_FROM, FEWER = 1_000_000, 100
+FEWER_FROM, FEWER = 100_000, 50
 SEED = 1
 
 
@@ -40,8 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with held as name:
         folder = Path(name)
         folder.mkdir(parents=True, exist_ok=True)
-        found = _measured(options, folder, console)
-    shown(found, console, options.write)
+        kept = _measured(options, folder, console)
+    shown(tables(kept, _machine() | versions(kept)), console, options.write)
+    if options.write:
+        options.write.with_suffix(".svg").write_text(curves_of(list(kept)), "utf-8")
     return 0
 
 
@@ -75,13 +78,13 @@ def _three_quarters() -> float:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 0.75 / 1e9
 
 
-def _measured(options: argparse.Namespace, folder: Path, console: Console) -> list[Table]:
+def _measured(options: argparse.Namespace, folder: Path, console: Console) -> Kept:
     kept = Kept(folder)
     if options.sizes:
         pool = pool_of(options.text or TEXT, folder, most=options.sentences, questions=options.searches, seed=SEED)
         for size in options.sizes:
             _sized(options, size, pool, folder, kept, console)
-    return tables(kept, _machine() | versions(kept))
+    return kept
 
 
 def _sized(options: argparse.Namespace, size: int, pool: Pool, folder: Path, kept: Kept, console: Console) -> None:
@@ -101,9 +104,14 @@ def _sized(options: argparse.Namespace, size: int, pool: Pool, folder: Path, kep
         shutil.rmtree(material.folder)
 
 
+def _cores() -> int | None:
+    """Return how many cores this process and its children may use (`taskset`); not every system can tell."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
 def _machine() -> dict[str, str]:
     return {
-        "cores": str(os.cpu_count()),
+        "cores": f"{_cores()} of {os.cpu_count()}",
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB",
         "Python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
     }

@@ -33,25 +33,34 @@ def memory() -> dict[str, float]:
     return {fields[parts[0]]: int(parts[1]) * 1024 / 1e6 for parts in found if parts and parts[0] in fields}
 
 
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process, in all its threads, and of the processes it started that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
 def megabytes(folder: Path) -> float:
     """Return the size of all files below a folder."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 
 class Timed(NamedTuple):
-    """What calls returned, in order, and the milliseconds that they took."""
+    """What calls returned, in order, the milliseconds that they took, and the CPU milliseconds of one on average."""
 
     results: list[Any]
     p50: float
     p95: float
+    cpu: float
 
 
 async def timed(calls: Sequence[Callable[[], Awaitable[Any]]], *, longest: float = LONGEST) -> Timed:
     """Call each one, first to warm up and then with a stopwatch, while the time lasts."""
     await _until(calls, WARMING, fewest=1)
+    began = cpu_seconds()
     results, seconds = await _until(calls, longest, fewest=FEWEST)
+    used = (cpu_seconds() - began) / len(results)
     p50, p95 = np.percentile(np.array(seconds) * 1000, [50, 95])
-    return Timed(results, float(p50), float(p95))
+    return Timed(results, float(p50), float(p95), used * 1000)
 
 
 async def _until(

@@ -21,6 +21,7 @@ from anabranch.store.protocol import Arm, FullScores, Scope, Scores
 from anabranch.store.stores import open_corpus, open_writer
 from benchmarks.at_scale.__main__ import PAGE, SEED, TEXT
 from benchmarks.at_scale.exact import recall
+from benchmarks.at_scale.gauges import cpu_seconds
 from benchmarks.at_scale.generate import generate
 from benchmarks.at_scale.material import Material
 from benchmarks.at_scale.pool import pool_of
@@ -28,7 +29,7 @@ from benchmarks.at_scale.systems.anabranch import BATCH, System
 from benchmarks.report import Table, shown
 
 COLUMNS = (
-    "passages", "corpus", "load", "ingested, passages/s", "client, ms", "server, ms", "together, ms",
+    "passages", "corpus", "load", "ingested, passages/s", "passages/CPU-s", "client, ms", "server, ms", "together, ms",
     "recall@10 of vectors", "lists by words that differ", "largest difference of a score",
 )  # fmt: skip
 DEPTH = Context().depth
@@ -62,19 +63,19 @@ def _compared(material: Material, size: int, options: argparse.Namespace) -> lis
         "folder": str(options.folder / f"corpus-{size}"),
         "PostgreSQL": f"{options.database}#at-scale-{size}",
     }
-    told, rows = dict[str, list[Any]](), []
+    told, rows = dict[str, list[Any]](), list[tuple[str, ...]]()
     for name, address in addresses.items():
-        rate = _filled(address, material)
+        rates = _filled(address, material, server)
         # Once before: embedding the questions, and counting what is in scope, is in none of the figures.
         asyncio.run(_asked(address, material.questions))
         load = os.getloadavg()[0]
-        client, served = time.process_time(), server.seconds()
+        client, served = cpu_seconds(), server.seconds()
         told[name] = asyncio.run(_asked(address, material.questions))
         count = len(told[name])
-        client, served = (time.process_time() - client) / count, (server.seconds() - served) / count
+        client, served = (cpu_seconds() - client) / count, (server.seconds() - served) / count
         differ = sum(one[0] != other[0] for one, other in zip(told["folder"], told[name], strict=True))
         rows.append(
-            (f"{size:,}", name, f"{load:.1f}", rate, f"{client * 1000:.1f}", f"{served * 1000:.1f}",
+            (f"{size:,}", name, f"{load:.1f}", *rates, f"{client * 1000:.1f}", f"{served * 1000:.1f}",
              f"{(client + served) * 1000:.1f}", f"{_recall(address, material, told[name]):.3f}", str(differ),
              f"{_difference(told['folder'], told[name]):.0e}")
         )  # fmt: skip
@@ -110,18 +111,21 @@ def _numbers(stat: Path) -> list[str]:
     return stat.read_text("utf-8", "replace").rpartition(")")[2].split()
 
 
-def _filled(address: str, material: Material) -> str:
-    """Make a corpus, unless it is there; return passages a second, vectors and rows, of the time that it took."""
+def _filled(address: str, material: Material, server: Server) -> tuple[str, str]:
+    """Make a corpus, unless it is there; return passages a second, by the stopwatch and by CPU time of both sides."""
     with open_writer(address) as writer:
         if not writer.is_empty():
-            return "-"
+            return "-", "-"
+        used = cpu_seconds() + server.seconds()
         began, name = time.perf_counter(), load_embedder("minilm").name
         for passages, vectors in material.batches(BATCH):
             writer.add_vectors([passage["key"] for passage in passages], vectors, name)
     report = ingest([material.documents], address)
     if report.embedded or report.rows[0].status != "added":
         raise RuntimeError(f"{report.rows[0]!r}, {report.embedded} passages without a made vector")
-    return f"{material.size / (time.perf_counter() - began):,.0f}"
+    spent = (time.perf_counter() - began, cpu_seconds() + server.seconds() - used)
+    by_clock, by_cpu = (f"{material.size / seconds:,.0f}" for seconds in spent)
+    return by_clock, by_cpu
 
 
 async def _asked(address: str, questions: Sequence[str]) -> list[Any]:
@@ -152,12 +156,13 @@ def _recall(address: str, material: Material, told: Sequence[Any]) -> float:
 
 def _difference(one: Sequence[Any], other: Sequence[Any]) -> float:
     """Return the largest difference of a score that both give."""
-    return max(
+    largest: float = max(
         abs(mine[0][key] - theirs[0][key])
         for (_, _, ours), (_, _, others) in zip(one, other, strict=True)
         for mine, theirs in zip(ours.values(), others.values(), strict=True)
         for key in mine[0].keys() & theirs[0].keys()
     )
+    return largest
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from benchmarks.at_scale.exact import recall
-from benchmarks.at_scale.gauges import megabytes, memory, timed
+from benchmarks.at_scale.gauges import cpu_seconds, megabytes, memory, timed
 from benchmarks.at_scale.material import Material, limit
 from benchmarks.at_scale.systems import REQUIREMENTS, K, System, system_of
 
@@ -52,21 +52,25 @@ class Session:
         self.tell(versions=self.versions)
         self.system.prepare()
         before = memory().get("private", 0.0)
-        began = time.perf_counter()
+        began, used = time.perf_counter(), cpu_seconds()
         await self.system.build()
-        seconds = time.perf_counter() - began
-        self.tell(build=seconds, build_peak=memory()["peak"], before_build=before, disk=megabytes(self.folder))
+        seconds, used = time.perf_counter() - began, cpu_seconds() - used
+        peak, disk = memory()["peak"], megabytes(self.folder)
+        self.tell(build=seconds, build_cpu=used, build_peak=peak, before_build=before, disk=disk)
 
     async def search(self) -> None:
         """Open, search, and search with filters."""
         self.system.prepare()
         before = memory()
-        began = time.perf_counter()
+        began, used = time.perf_counter(), cpu_seconds()
         await self.system.open()
         opened = time.perf_counter() - began
         await self.system.search("hybrid", self.material.questions[0])
-        answered = time.perf_counter() - began
-        self.tell(imports=self.imports, opened=opened, answered=answered, before=before, after_open=memory())
+        answered, used = time.perf_counter() - began, cpu_seconds() - used
+        self.tell(
+            imports=self.imports, opened=opened, answered=answered, answered_cpu=used, before=before,
+            after_open=memory(),
+        )  # fmt: skip
         questions = self.material.questions[: self._searches]
         found = {arm: await self._arm(arm, questions) for arm in self.system.arms}
         self.tell(after_search=memory())
@@ -81,8 +85,8 @@ class Session:
         await self._checked([each for each in narrowed if each[2]])
 
     async def _arm(self, arm: str, questions: Sequence[str]) -> list[Any]:
-        results, p50, p95 = await timed(self._calls(arm, questions, None))
-        self.tell(search={"arm": arm, "p50": p50, "p95": p95, "asked": len(results)})
+        results, p50, p95, cpu = await timed(self._calls(arm, questions, None))
+        self.tell(search={"arm": arm, "p50": p50, "p95": p95, "cpu": cpu, "asked": len(results)})
         return results
 
     async def _filtered(self, arm: str, share: float, questions: Sequence[str]) -> list[Any]:
@@ -94,8 +98,8 @@ class Session:
             self.tell(filtered={"arm": arm, "share": share, "refused": f"{type(error).__name__}: {error}"[:120]})
             return []
         first = (time.perf_counter() - began) * 1000
-        results, p50, p95 = await timed(calls, longest=30.0)
-        self.tell(filtered={"arm": arm, "share": share, "first": first, "p50": p50, "p95": p95})
+        results, p50, p95, cpu = await timed(calls, longest=30.0)
+        self.tell(filtered={"arm": arm, "share": share, "first": first, "p50": p50, "p95": p95, "cpu": cpu})
         return results
 
     def _calls(self, arm: str, questions: Sequence[str], share: float | None) -> list[Callable[[], Awaitable[object]]]:
@@ -119,18 +123,20 @@ class Session:
         self.system.prepare()
         await self.system.open()
         await self.system.search("hybrid", self.material.questions[0])
-        found, saved, end = [], [], time.perf_counter() + ADDING
+        found, saved, cpu, end = [], [], [], time.perf_counter() + ADDING
         for number in range(len(self.material.added)):
             if number and time.perf_counter() > end:
                 break
             await self.system.ready(number)
-            began = time.perf_counter()
+            began, used = time.perf_counter(), cpu_seconds()
             if not await self.system.add(number):
                 raise RuntimeError(f"the added document {number} is not found")
             found.append(time.perf_counter() - began)
             await self.system.save()
             saved.append(time.perf_counter() - began)
-            self.tell(add={"found": statistics.median(found), "saved": statistics.median(saved), "count": len(found)})
+            cpu.append(cpu_seconds() - used)
+            lists = {"found": found, "saved": saved, "cpu": cpu}
+            self.tell(add={name: statistics.median(each) for name, each in lists.items()} | {"count": len(found)})
 
     async def agree(self) -> None:
         """Compare the BM25 scores with those of `rank_bm25` over the same terms."""

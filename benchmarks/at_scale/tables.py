@@ -53,42 +53,48 @@ def _corpora(kept: Kept) -> Iterator[Row]:
         )  # fmt: skip
 
 
-BUILD = ("passages", "system", "load", "build, s", "passages/s", "peak MB", "disk MB", "add one, s", "and saved, s")
+BUILD = (
+    "passages", "system", "load", "build, s", "build, CPU-s", "passages/CPU-s", "peak MB", "disk MB",
+    "add one, s", "and saved, s", "and saved, CPU-s",
+)  # fmt: skip
 
 
 def _build(figures: Figures) -> Row:
     facts = figures.facts
-    speed = f"{figures.size / facts['build']:,.0f}" if "build" in facts else NOTHING
-    numbers = (_of(facts, "build", ".1f"), speed, _of(facts, "build_peak", ",.0f"), _of(facts, "disk", ",.0f"))
-    add = facts.get("add", {})
-    return (*_who(figures), f"{figures.load:.1f}", *numbers, _of(add, "found", ".2f"), _of(add, "saved", ".2f"))
+    speed = f"{figures.size / facts['build_cpu']:,.0f}" if "build_cpu" in facts else NOTHING
+    seconds = (_of(facts, "build", ".1f"), _of(facts, "build_cpu", ".1f"), speed)
+    sizes = (_of(facts, "build_peak", ",.0f"), _of(facts, "disk", ",.0f"))
+    add = (_of(facts.get("add", {}), name, ".2f") for name in ("found", "saved", "cpu"))
+    return (*_who(figures), f"{figures.load:.1f}", *seconds, *sizes, *add)
 
 
 OPEN = (
-    "passages", "system", "imports, s", "open, s", "first answer, s", "private MB", "mapped MB", "peak MB",
+    "passages", "system", "imports, s", "open, s", "first answer, s", "CPU-s", "private MB", "mapped MB", "peak MB",
 )  # fmt: skip
 
 
 def _open(figures: Figures) -> Row:
     facts = figures.facts
     after = facts.get("after_all", facts.get("after_search", facts.get("after_open", {})))
-    seconds = (_of(facts, name, ".2f") for name in ("imports", "opened", "answered"))
+    seconds = (_of(facts, name, ".2f") for name in ("imports", "opened", "answered", "answered_cpu"))
     grown = {name: after[name] - facts["before"].get(name, 0.0) for name in after}
     sizes = (_of(grown, "private", "+,.0f"), _of(grown, "mapped", "+,.0f"), _of(after, "peak", ",.0f"))
     return (*_who(figures), *seconds, *sizes)
 
 
-SEARCH = ("passages", "system", "arm", "p50, ms", "p95, ms", "questions", "recall@10")
+SEARCH = ("passages", "system", "arm", "p50, ms", "p95, ms", "CPU-ms", "questions", "recall@10")
 
 
 def _searches(figures: Figures) -> Iterator[Row]:
     for each in figures.searches:
         recall = _of(figures.facts, "recall", ".3f") if each["arm"] == "dense" else NOTHING
-        yield (*_who(figures), each["arm"], _ms(each, "p50"), _ms(each, "p95"), str(each["asked"]), recall)
+        times = (_ms(each, name) for name in ("p50", "p95", "cpu"))
+        yield (*_who(figures), each["arm"], *times, str(each["asked"]), recall)
 
 
 FILTER = (
-    "passages", "system", "passes", "that is", "arm", "first, ms", "p50, ms", "p95, ms", "of 10", "others", "recall@10",
+    "passages", "system", "passes", "that is", "arm", "first, ms", "p50, ms", "p95, ms", "CPU-ms", "of 10", "others",
+    "recall@10",
 )  # fmt: skip
 
 
@@ -96,9 +102,9 @@ def _filters(figures: Figures) -> Iterator[Row]:
     for each in figures.filtered:
         share = _percent(each["share"])
         if "refused" in each:
-            yield (*_who(figures), share, NOTHING, each["arm"], *[NOTHING] * 6)
+            yield (*_who(figures), share, NOTHING, each["arm"], *[NOTHING] * 7)
             continue
-        times = (_ms(each, name) for name in ("first", "p50", "p95"))
+        times = (_ms(each, name) for name in ("first", "p50", "p95", "cpu"))
         counts = (_of(each, "back", ".1f"), _of(each, "foreign", ".1f"), _of(each, "recall", ".3f"))
         yield (*_who(figures), share, _of(each, "allowed", ",d"), each["arm"], *times, *counts)
 

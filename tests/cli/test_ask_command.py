@@ -63,6 +63,7 @@ def test_json_has_what_scripts_rely_on(run: Run, corpus: Path) -> None:
     assert {"begin", "retrieve", "fuse", "cite", "finish"} <= set(value["usage"]["ms"])
     assert value["queries"][0] == {"text": QUESTION, "weight": 1.0, "kind": "asked"}
     assert value["evidence"]["verdict"] == "enough"
+    assert 0.5 < value["evidence"]["confidence"] <= 1
     assert value["unconfirmed"] == []
 
 

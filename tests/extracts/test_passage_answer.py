@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.extracts.best_passages import LeafSpan, ShownPassage
+from anabranch.extracts.best_passages import ChunkSpan, ShownPassage
 from anabranch.extracts.passage_answer import passage_markdown, place_line, write_answer
 from anabranch.readers.document import Chunk
 
@@ -10,7 +10,7 @@ from anabranch.readers.document import Chunk
 def passage(text: str, best: str = "") -> ShownPassage:
     leaf = Chunk("c", "d", "d", "mill.md", "Mill", "Mill > Staff", None, None, 2, None, 0, len(text), text, 1)
     at = text.index(best) if best else 0
-    return ShownPassage(1, (LeafSpan(leaf, 0, len(text)),), text, (at, at + len(best)))
+    return ShownPassage(1, (ChunkSpan(leaf, 0, len(text)),), text, (at, at + len(best)))
 
 
 def test_the_sentence_that_fits_best_is_bold_and_nothing_is_left_out() -> None:
@@ -80,7 +80,7 @@ def test_a_passage_is_under_its_place(told: tuple[str, int | None, str], line: s
 
 def test_the_answer_says_first_what_it_is() -> None:
     other = passage("It turns.")
-    second = ShownPassage(2, other.leaves, other.text)
+    second = ShownPassage(2, other.spans, other.text)
     assert write_answer("No model.", [("mill.md, Staff", passage("It stands.")), ("wheel.md", second)]) == (
         "No model.\n\n[1] mill.md, Staff\n\nIt stands.\n\n[2] wheel.md\n\nIt turns."
     )

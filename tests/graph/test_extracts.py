@@ -10,7 +10,7 @@ import pytest
 
 from anabranch.agent.nodes import compose
 from anabranch.agent.nodes.settings import Context
-from anabranch.extracts.best_passages import MOST_CHARS, MOST_LEAVES
+from anabranch.extracts.best_passages import MOST_CHARS, MOST_SHOWN
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import load_embedder
 from anabranch.models.onnx_embedder import OnnxEmbedder
@@ -103,7 +103,7 @@ async def test_each_passage_is_a_citation_of_the_words_that_are_shown(mill: str)
     state = await _turn("How many workers does the mill have?", mill)
     assert state["answer"].splitlines()[0] == FIRST
     cited = state["citations"]
-    assert 1 <= len(cited) <= MOST_LEAVES
+    assert 1 <= len(cited) <= MOST_SHOWN
     assert sum(len(each["quote"]) for each in cited) <= MOST_CHARS
     assert {each["grade"] for each in cited} == {"quoted"}
     for each in cited:

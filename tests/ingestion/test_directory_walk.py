@@ -39,6 +39,12 @@ def test_hidden_files_and_folders_are_left_out_unless_given_themselves(tmp_path:
     assert sources(tmp_path / ".env") == [".env"]
 
 
+def test_mail_that_is_still_being_delivered_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path, "Mail/cur/1:2,S", "Mail/new/2", "Mail/tmp/3", "tmp/a.md", "half/tmp/b.md", "half/cur/c.md")
+    assert sources(tmp_path) == ["Mail/cur/1:2,S", "Mail/new/2", "half/cur/c.md", "half/tmp/b.md", "tmp/a.md"]
+    assert sources(tmp_path / "Mail/tmp") == ["3"]
+
+
 def test_the_corpus_itself_is_skipped(tmp_path: Path) -> None:
     put(tmp_path, "corpus/corpus.db", "a.md")
     assert sources(tmp_path, skip=(tmp_path / "corpus",)) == ["a.md"]

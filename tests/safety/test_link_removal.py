@@ -43,6 +43,19 @@ def test_links_go(text: str, left: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("tool ingest https://a.example/b?c --crawl", "tool ingest https: // a.example/b?c --crawl"),
+        ("<https://a.example>, www.a.example", "< https: // a.example>, www .a.example"),
+        ("[words](https://a.example), ![](https://a.example/p.png)", "words, "),
+    ],
+)
+def test_an_address_of_a_document_stays_as_words(text: str, left: str):
+    assert strip_links(text, keep_addresses=True) == left
+    assert strip_links(left) == left
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Revenue rose [1]. Costs fell [2][3], see [1, 2].",

@@ -114,9 +114,7 @@ def test_the_renderers_see_what_is_live(text: str) -> None:
 @ATTACKS
 def test_an_answer_is_only_text(texts: list[str]) -> None:
     for text in texts:
-        left = strip_links(text)
-        assert live(left) == []
-        assert strip_links(left) == left
+        harmless_once_and_for_all(text)
         answer = read_answer(f"{GOOD}\n\n{text}")
         assert live(answer) == []
         assert GOOD in answer
@@ -126,9 +124,10 @@ _ENDS = re.compile(r"\W|\b\w|\w\b")
 """Where a beginning is another for a renderer: at what is no letter, and at the first and last of a word."""
 
 
+@pytest.mark.parametrize("keep_addresses", [False, True])
 @ATTACKS
-def test_no_beginning_of_an_answer_is_more(texts: list[str]) -> None:
-    left = strip_links(texts[0])
+def test_no_beginning_of_an_answer_is_more(texts: list[str], keep_addresses: bool) -> None:
+    left = strip_links(texts[0], keep_addresses=keep_addresses)
     for end in _ENDS.finditer(left):
         assert live(left[: end.end()]) == []
 
@@ -195,9 +194,10 @@ OFTEN = pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.e
 
 
 def harmless_once_and_for_all(text: str) -> None:
-    left = strip_links(text)
-    assert live(left) == []
-    assert strip_links(left) == left
+    for keep_addresses in (False, True):
+        left = strip_links(text, keep_addresses=keep_addresses)
+        assert live(left) == []
+        assert strip_links(left) == left
 
 
 @OFTEN

@@ -91,7 +91,7 @@ class _Analysing:
 
 def _shown(text: str) -> best_passages.ShownPassage:
     """A passage as long as the text, where a real one is bounded; all of it is what fits best."""
-    leaves = (best_passages.LeafSpan(_leaf(text), 0, len(text)),)
+    leaves = (best_passages.ChunkSpan(_leaf(text), 0, len(text)),)
     return best_passages.ShownPassage(1, leaves, text, (0, len(text)))
 
 

@@ -26,6 +26,7 @@ from anabranch.text.normalization import clean, squeeze
 from anabranch_readers.ooxml.hidden_runs import HiddenRuns
 from anabranch_readers.ooxml.list_numbers import BULLET, list_labels
 from anabranch_readers.ooxml.package import properties
+from anabranch_readers.ooxml.tracked_changes import accept_changes
 from anabranch_readers.ooxml.word_package import WordPackage, qn
 from anabranch_readers.protected_office import open_with_password
 from anabranch_readers.zip_container import ZipFormat, open_archive
@@ -33,9 +34,8 @@ from anabranch_readers.zip_container import ZipFormat, open_archive
 _KIND = ZipFormat("Word document", "Word's old .doc format", ".docx in Word")
 # Word stores the names of its own styles in English, whatever language it speaks; other programs translate them.
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo)\s*([1-9])", re.IGNORECASE)
-# Tracked changes (ECMA-376 part 1, 17.13.5): what was deleted or moved away is not in the text any more, what was
-# inserted is. A text box comes after its paragraph, and the code of a field is not what it shows.
-_SKIPPED = frozenset({qn("w:del"), qn("w:moveFrom"), qn("w:txbxContent"), qn("w:pPr"), qn("w:instrText")})
+# A text box comes after its paragraph, and the code of a field is not what it shows.
+_SKIPPED = frozenset({qn("w:txbxContent"), qn("w:pPr"), qn("w:instrText")})
 # A compatibility block has the same content twice, for newer and for older programs; once is enough.
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): " "}
@@ -52,6 +52,8 @@ def read_docx(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator
     with open_with_password(path, source, options.passwords) as plain, open_archive(plain, source, _KIND) as archive:
         word = WordPackage(archive, source)
         document, styles, notes = word.document(), word.styles(), word.notes()
+        for root in (document, *notes):
+            accept_changes(root)
         labels = list_labels(document, word.numbering(), styles)
         title, author = properties(archive)
     hidden = HiddenRuns(styles)

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
+from anabranch.readers import READERS
+from anabranch.readers.document import PLAIN, Block, Document, Failure, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import clean_text, decode
+from anabranch.readers.extensionless import mail_extension
 from anabranch.readers.size_limit import MOST_PARSED_BYTES, limited
 from anabranch.readers.table_blocks import table_parts
 from anabranch_readers.man_sections import LONGEST_TAG, ManItem, ManPart, ManSection, blocks_of
@@ -25,15 +27,19 @@ _DEEPEST = 20
 
 
 @limited(MOST_PARSED_BYTES)
-def read_man_page(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
-    """Yield the one document of a man page.
+def read_man_page(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
+    """Yield the one document of a man page; or those of mail, whose files may be numbered, too.
 
     Raises:
-        ReadingError: `unsupported` when it is none: files are numbered for other reasons, too; `empty` also for a page
-            that is another name of a page.
+        ReadingError: `unsupported` when it is neither: files are numbered for other reasons, too; `empty` also for a
+            page that is another name of a page.
     """
+    data = path.read_bytes()
+    if kind := mail_extension(data):
+        yield from READERS.get(kind)(path, source, options)
+        return
     try:
-        text, notes = decode(path.read_bytes(), source)
+        text, notes = decode(data, source)
     except ReadingError as error:  # a library, such as libm.so.6
         raise ReadingError(f"{source!r} is not of a kind that can be read.", reason="unsupported") from error
     text, notes = clean_text(text, notes)

@@ -49,12 +49,13 @@ def _read(path: Path, source: str, options: ReadOptions) -> Document:
         scans = with_scans_read(pdf, pages, options)
         found = document_paragraphs(scans.pages, partial(_words, pdf))
         if not found:
-            raise _no_text_error(scans, unreadable, source)
+            raise _no_text_error(scans, unreadable, source, is_damaged=is_repaired or pdf.is_repaired)
         outline = _outline(pdf)
         parted = with_run_ins(found)
         blocks = tuple(with_outline(parted, outline) if outline else with_type(parted))
         notes = (*scan_notes(scans), *_notes(pdf, scans.pages, unreadable))
-        notes = (_REPAIRED, *notes) if is_repaired else notes
+        damage = _REPAIRED if is_repaired else _damage_note(pdf, scans, unreadable, path)
+        notes = (damage, *notes) if damage else notes
         return Document(source, _title(pdf, found, path), blocks, _metadata(pdf), key=source, notes=notes)
 
 
@@ -115,12 +116,34 @@ def _words(pdf: Pdf, number: int) -> list[PdfWord]:
         return []
 
 
-def _no_text_error(scans: Scans, unreadable: Sequence[int], source: str) -> ReadingError:
+def _damage_note(pdf: Pdf, scans: Scans, unreadable: Sequence[int], path: Path) -> str:
+    """Return what is to be said of a file whose index of objects MuPDF had to rebuild.
+
+    Harmless programs write wrong indexes, too; so nothing is said where every page has text and the file has its end.
+    """
+    bare = sum(not (page.lines or page.margin) for page in scans.pages) + len(unreadable)
+    if not pdf.is_repaired or (not bare and _has_end(path)):
+        return ""
+    empty = f"{bare} of {pdf.page_count} pages {'has' if bare == 1 else 'have'} no text, and " if bare else ""
+    return f"the file is damaged or cut off, and was repaired: {empty}pages may be missing"
+
+
+def _has_end(path: Path) -> bool:
+    """Tell whether the marker of the end stands in the last 1024 bytes, where programs accept it (PDF 1.7, H.3)."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 1024))
+        return b"%%EOF" in file.read()
+
+
+def _no_text_error(scans: Scans, unreadable: Sequence[int], source: str, *, is_damaged: bool) -> ReadingError:
     hidden = sum(page.hidden for page in scans.pages)
     if any(page.scanned for page in scans.pages):
         return NoTextLayerError(source, "; ".join(scan_notes(scans)), lack=scans.lack)
     if unreadable:
         return ReadingError(f"no page of {source!r} could be read.", reason="broken", hint="Export it again.")
+    if is_damaged:
+        msg = f"{source!r} is damaged or cut off: no page of {len(scans.pages)} has text."
+        return ReadingError(msg, reason="broken", hint="Export or download it again.")
     if hidden:
         return ReadingError(f"{source!r} shows blank pages, with {hidden} letters hidden on them.", reason="empty")
     return ReadingError(f"every page of {source!r} is blank.", reason="empty")

@@ -10,6 +10,7 @@ from docx.oxml.ns import nsdecls
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Document
 from anabranch_readers.docx import read_docx
+from anabranch_readers.ooxml.tracked_changes import accept_changes
 
 
 def read(tmp_path: Path, word: WordDocument) -> Document:
@@ -91,6 +92,81 @@ def test_insertions_controls_and_boxes_are_text_and_deletions_and_hidden_runs_ar
     word.element.body.insert(1, parse_xml(xml))
     word.element.body.insert(2, parse_xml(control))
     assert texts(read(tmp_path, word)) == ["kept", "a b\ncnew", "in a box", "controlled"]
+
+
+_NUMBERED = "<w:numPr><w:ilvl w:val='0'/><w:numId w:val='7'/></w:numPr>"
+_NUMBERING = (
+    "<w:abstractNum w:abstractNumId='7'><w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='decimal'/>"
+    "<w:lvlText w:val='%1.'/></w:lvl></w:abstractNum>"
+)
+
+
+def _read_body(tmp_path: Path, xml: str) -> list[str]:
+    """Return what is read of a body of this XML, in which list 7 is numbered."""
+    word = docx.Document()
+    numbering = word.part.numbering_part.element
+    numbering.insert(0, parse_xml(_NUMBERING.replace(">", f" {nsdecls('w')}>", 1)))
+    numbering.append(parse_xml(f"<w:num {nsdecls('w')} w:numId='7'><w:abstractNumId w:val='7'/></w:num>"))
+    for element in reversed(parse_xml(f"<w:body {nsdecls('w')}>{xml}</w:body>")):
+        word.element.body.insert(0, element)
+    return texts(read(tmp_path, word))
+
+
+@pytest.mark.parametrize("gone", ["del", "moveFrom"])
+def test_a_paragraph_that_was_deleted_or_moved_away_is_not_counted(tmp_path: Path, gone: str) -> None:
+    ends = f"<w:rPr><w:{gone} w:id='1' w:author='x'/></w:rPr>"
+    old = f"<w:{gone} w:id='2' w:author='x'><w:r><w:t>old</w:t></w:r></w:{gone}>"
+    xml = "".join(
+        f"<w:p><w:pPr>{_NUMBERED}{end}</w:pPr>{run}</w:p>"
+        for end, run in [
+            ("", "<w:r><w:t>first</w:t></w:r>"),
+            *[(ends, old)] * 3,
+            ("", "<w:r><w:t>second</w:t></w:r>"),
+        ]
+    )
+    assert _read_body(tmp_path, xml) == ["1. first\n2. second"]
+
+
+def test_the_mark_that_ends_a_section_is_not_counted(tmp_path: Path) -> None:
+    first, end, second = (
+        f"<w:p><w:pPr><w:pStyle w:val='Heading1'/>{_NUMBERED}{more}</w:pPr>{run}</w:p>"
+        for more, run in [
+            ("", "<w:r><w:t>first</w:t></w:r>"),
+            ("<w:sectPr><w:pgSz w:w='12240' w:h='15840'/></w:sectPr>", ""),
+            ("", "<w:r><w:t>second</w:t></w:r>"),
+        ]
+    )
+    assert _read_body(tmp_path, first + end + second) == ["1. first", "2. second"]
+
+
+def test_what_is_left_of_a_paragraph_without_its_end_begins_the_next_one(tmp_path: Path) -> None:
+    end = "<w:rPr><w:del w:id='1' w:author='x'/></w:rPr>"
+    xml = (
+        f"<w:p><w:pPr>{_NUMBERED}{end}</w:pPr><w:r><w:t xml:space='preserve'>one </w:t></w:r></w:p>"
+        f"<w:p><w:pPr>{end}</w:pPr><w:r><w:t xml:space='preserve'>two </w:t></w:r></w:p>"
+        "<w:p><w:pPr><w:pStyle w:val='Heading1'/></w:pPr><w:r><w:t>three</w:t></w:r></w:p>"
+        f"<w:p><w:pPr>{end}</w:pPr><w:r><w:t>before a table</w:t></w:r></w:p>"
+        "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>kept</w:t></w:r></w:p></w:tc>"
+        "<w:tc><w:tcPr><w:cellDel w:id='4' w:author='x'/></w:tcPr><w:p><w:r><w:t>cell</w:t></w:r></w:p></w:tc></w:tr>"
+        "<w:tr><w:trPr><w:del w:id='3' w:author='x'/></w:trPr>"
+        "<w:tc><w:p><w:r><w:t>row</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
+    )
+    assert _read_body(tmp_path, xml) == ["one two three", "before a table", "| kept |"]
+
+
+@pytest.mark.work(5)
+def test_many_paragraphs_without_an_end_take_time_in_proportion() -> None:
+    open_one = "<w:p><w:pPr><w:rPr><w:del w:id='1'/></w:rPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>"
+    body = parse_xml(f"<w:body {nsdecls('w')}>{open_one * 40_000}<w:p/></w:body>")
+    accept_changes(body)
+    assert [len(paragraph) for paragraph in body] == [40_000]
+
+
+def test_a_table_of_which_all_rows_were_deleted_is_gone(tmp_path: Path) -> None:
+    row = (
+        "<w:tr><w:trPr><w:del w:id='3' w:author='x'/></w:trPr><w:tc><w:p><w:r><w:t>row</w:t></w:r></w:p></w:tc></w:tr>"
+    )
+    assert _read_body(tmp_path, f"<w:p><w:r><w:t>text</w:t></w:r></w:p><w:tbl>{row * 2}</w:tbl>") == ["text"]
 
 
 def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:

@@ -209,6 +209,17 @@ def test_a_numbered_file_is_no_man_page(tmp_path: Path, text: str | bytes) -> No
     assert reason(tmp_path, "syslog.1", text) == "unsupported"
 
 
+def test_a_numbered_file_may_be_mail(tmp_path: Path) -> None:
+    mail = "From: ada@example.org\nMessage-ID: <1@example.org>\nSubject: Weir\n\nThe weir {}.\n"
+    (document,) = documents(tmp_path, "weir.1", mail.format("leaks"))
+    assert (document.title, document.blocks[-1].text) == ("Weir", "The weir leaks.")
+    box = "".join(f"From ada Mon Jan  1 10:00:00 2024\n{mail.format(what)}\n" for what in ("leaks", "holds"))
+    assert [each.blocks[-1].text for each in documents(tmp_path, "inbox.2", box)] == [
+        "The weir leaks.",
+        "The weir holds.",
+    ]
+
+
 @pytest.mark.work(20)
 @pytest.mark.parametrize(
     "part",

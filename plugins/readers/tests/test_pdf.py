@@ -93,6 +93,21 @@ def test_title_from_the_file_then_the_largest_words_then_the_name(tmp_path: Path
     assert read(save(pdf, tmp_path / "d.pdf")).title == "1 Rivers"
 
 
+def test_a_heading_that_fills_its_line_goes_on_below_it_also_after_a_full_stop(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    wrapped = "1. I know that duplicate times are not allowed but my data has them."
+    page.insert_text((72, 100), wrapped, fontsize=12, fontname="hebo")
+    page.insert_text((72, 114), "What do I do?", fontsize=12, fontname="hebo")
+    right = 72 + pymupdf.get_text_length(wrapped, "hebo", 12)
+    page.insert_textbox((72, 130, right + 1, 400), PROSE * 3, fontsize=11, align=pymupdf.TEXT_ALIGN_JUSTIFY)
+    page.insert_text((72, 420), "2. Rivers.", fontsize=12, fontname="hebo")
+    page.insert_text((72, 434), "2.1. Weirs", fontsize=12, fontname="hebo")
+    page.insert_textbox((72, 450, right + 1, 700), PROSE * 2, fontsize=11)
+    document = read(save(pdf, tmp_path / "faq.pdf"))
+    assert [block.text for block in document.blocks if block.is_heading] == [f"{wrapped} What do I do?", "2.1. Weirs"]
+
+
 def test_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
     pdf = pymupdf.open()
     page = pdf.new_page()
@@ -225,6 +240,47 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     assert scanned.startswith("pages 2-4 have no text layer, and Tesseract is not on this machine")
     assert "tesseract-ocr" in scanned
     assert attached == "attached files were not read (1)"
+
+
+def _cut_off(tmp_path: Path, share: float) -> Path:
+    whole = save(paged(8), tmp_path / "whole.pdf").read_bytes()
+    path = tmp_path / "cut.pdf"
+    path.write_bytes(whole[: int(share * len(whole))])
+    return path
+
+
+def test_a_file_that_is_cut_off_says_how_many_pages_have_no_text(tmp_path: Path) -> None:
+    document = read(_cut_off(tmp_path, 0.5))
+    without = 8 - len({block.page for block in document.blocks})
+    assert 0 < without < 8
+    lost = f"{without} of 8 pages have no text, and pages may be missing"
+    assert document.notes == (f"the file is damaged or cut off, and was repaired: {lost}",)
+
+
+def test_a_file_without_its_end_may_lack_pages_also_where_all_have_text(tmp_path: Path) -> None:
+    document = read(_cut_off(tmp_path, 0.99))
+    assert {block.page for block in document.blocks} == set(range(1, 9))
+    assert document.notes == ("the file is damaged or cut off, and was repaired: pages may be missing",)
+
+
+def test_a_wrong_index_alone_is_not_worth_a_note(tmp_path: Path) -> None:
+    path = save(paged(3), tmp_path / "whole.pdf")
+    data = path.read_bytes()
+    path.write_bytes(re.sub(rb"startxref\n\d+", b"startxref\n7", data))
+    assert path.read_bytes() != data
+    document = read(path)
+    assert {block.page for block in document.blocks} == {1, 2, 3}
+    assert document.notes == ()
+
+
+def test_a_file_of_which_damage_left_no_text_is_not_called_blank(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    pdf.new_page()
+    path = save(pdf, tmp_path / "blank.pdf")
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ReadingError, match="is damaged or cut off: no page of 1 has text") as caught:
+        read(path)
+    assert caught.value.reason == "broken"
 
 
 def test_a_page_that_is_turned_is_read_like_another(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
@@ -31,6 +32,9 @@ FLUSH = 0.1
 
 POLL = 0.3
 """Seconds between queries for the events of another worker's run."""
+
+PACE = 0.025
+"""Seconds in which the events of a stream are collected: sending one costs as much as writing several of them."""
 
 KEEP_ALIVE = 15.0
 """Seconds without events after which a comment is sent, so that proxies keep the connection open."""
@@ -79,12 +83,16 @@ class EventLog:
         self._runs = runs
         self._probe = probe
         self._live: dict[str, _Live] = {}
+        # Runs that readers wait for; the readers hold the flags.
+        self._awaited: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
         # The periodic writer and a run that ends must not write the same events.
         self._writing = asyncio.Lock()
 
     def begin(self, run_id: str, attempt: int) -> None:
         """Begin to collect the events of a run that this process works on."""
         self._live[run_id] = _Live(number=attempt * OF_ATTEMPT)
+        if (awaited := self._awaited.pop(run_id, None)) is not None:
+            awaited.set()
 
     def put(self, run_id: str, name: str, data: str) -> None:
         """Add an event; readers get it at once, and it is written soon."""
@@ -152,34 +160,53 @@ class EventLog:
         Raises:
             OperationError: The run cannot end, because the database cannot be written.
         """
+        async for some in self.read_together(run_id, after):
+            for event in some or (None,):
+                yield event
+
+    async def read_together(self, run_id: str, after: int = 0) -> AsyncIterator[Sequence[RunEvent]]:
+        """Yield what `read` does, as many events together as there are; none where there was none for a while.
+
+        Raises:
+            OperationError: The run cannot end, because the database cannot be written.
+        """
         while True:
             live = self._live.get(run_id)
             if live is not None:
-                async for event in _read_live(live, after):
-                    after = event.number if event is not None else after
-                    yield event
+                async for some in _read_live(live, after):
+                    after = some[-1].number if some else after
+                    yield some
                 if live.has_end:
                     return
-            for event in await self._read_stored(run_id, after):
-                after = event.number
-                yield event
+            # Before the events: those of a run that has ended are then all stored.
             run = await self._runs.get(run_id)
-            if run is None or (run.status not in UNFINISHED and run_id not in self._live):
-                # Events may have been written between the two queries.
-                for event in await self._read_stored(run_id, after):
-                    yield event
+            if run is None:
                 return
-            if run_id not in self._live:
+            # A run that no worker has claimed has no events.
+            if run.attempt and (some := await self._read_stored(run_id, after)):
+                after = some[-1].number
+                yield some
+            if run.status not in UNFINISHED and run_id not in self._live:
+                return
+            if not await self._begins_here(run_id):
                 # No worker can begin the run, or write its end, while the database fails.
                 if await self._probe.problem() is not None:
                     raise storage_error()
-                yield None
-                await asyncio.sleep(POLL)
+                yield ()
 
     async def wait_for_end(self, run_id: str) -> None:
         """Wait until a run is over."""
-        async for _ in self.read(run_id):
+        async for _ in self.read_together(run_id):
             pass
+
+    async def _begins_here(self, run_id: str) -> bool:
+        """Wait until this process works on a run, or for POLL seconds; return whether it does."""
+        if run_id not in self._live:
+            awaited = self._awaited.setdefault(run_id, asyncio.Event())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL):
+                    await awaited.wait()
+        return run_id in self._live
 
     async def _read_stored(self, run_id: str, after: int) -> Sequence[RunEvent]:
         query = select(events).where(events.c.run_id == run_id, events.c.number > after).order_by(events.c.number)
@@ -191,19 +218,22 @@ def _rows(run_id: str, unwritten: Sequence[RunEvent]) -> Sequence[EventRow]:
     return [{"run_id": run_id, "number": each.number, "event": each.name, "data": each.data} for each in unwritten]
 
 
-async def _read_live(live: _Live, after: int) -> AsyncIterator[RunEvent | None]:
+async def _read_live(live: _Live, after: int) -> AsyncIterator[Sequence[RunEvent]]:
     """Yield the events of a run of this process from memory, until it is over."""
     place = next((at for at, event in enumerate(live.events) if event.number > after), len(live.events))
     while True:
         changed = live.changed
-        while place < len(live.events):
-            yield live.events[place]
-            place += 1
-        if live.is_over:
+        if some := live.events[place:]:
+            place += len(some)
+            yield some
+        # More events may have come while these were sent.
+        if live.is_over and place == len(live.events):
             return
-        if changed is live.changed:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(KEEP_ALIVE):
-                    await changed.wait()
-                continue
-            yield None
+        if some:
+            await asyncio.sleep(PACE)
+            continue
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KEEP_ALIVE):
+                await changed.wait()
+            continue
+        yield ()

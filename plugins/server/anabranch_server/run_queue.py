@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import uuid4
 
-from sqlalchemy import and_, delete, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -23,6 +23,32 @@ UNFINISHED: tuple[RunStatus, ...] = ("pending", "running")
 
 LEASE = 20.0
 """Seconds after which another worker may take over a run whose worker is silent."""
+
+_before = runs.alias("before")
+
+_DUE = or_(runs.c.status == "pending", and_(runs.c.status == "running", runs.c.leased_until < bindparam("time")))
+
+# Made once: a worker asks this with each run and each second. A thread's runs go one after the other, because each
+# begins with the state of the one before.
+_CLAIMABLE = (
+    select(runs)
+    .where(
+        _DUE,
+        runs.c.run_id.not_in(bindparam("excluded", expanding=True)),
+        ~select(_before.c.run_id)
+        .where(
+            _before.c.thread_id == runs.c.thread_id,
+            _before.c.status.in_(UNFINISHED),
+            or_(
+                _before.c.created_at < runs.c.created_at,
+                and_(_before.c.created_at == runs.c.created_at, _before.c.run_id < runs.c.run_id),
+            ),
+        )
+        .exists(),
+    )
+    .order_by(runs.c.created_at)
+    .limit(bindparam("most"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,29 +164,9 @@ class RunQueue:
         `excluded` are the worker's own: after a machine slept, their leases have expired.
         """
         time = now()
-        due = or_(runs.c.status == "pending", and_(runs.c.status == "running", runs.c.leased_until < time))
-        # A thread's runs go one after the other, because each begins with the state of the one before.
-        before = runs.alias("before")
-        is_first = ~(
-            select(before.c.run_id)
-            .where(
-                before.c.thread_id == runs.c.thread_id,
-                before.c.status.in_(UNFINISHED),
-                or_(
-                    before.c.created_at < runs.c.created_at,
-                    and_(before.c.created_at == runs.c.created_at, before.c.run_id < runs.c.run_id),
-                ),
-            )
-            .exists()
-        )
-        query = (
-            select(runs)
-            .where(due, is_first, runs.c.run_id.not_in(list(excluded)))
-            .order_by(runs.c.created_at)
-            .limit(most)
-        )
+        asked = {"time": time, "most": most, "excluded": list(excluded)}
         async with self._engine.connect() as connection:
-            found = [_record_of(row) for row in (await connection.execute(query)).mappings()]
+            found = [_record_of(row) for row in (await connection.execute(_CLAIMABLE, asked)).mappings()]
         claimed = []
         for each in found:
             taken = replace(each, status="running", attempt=each.attempt + 1, tries=each.tries + 1)
@@ -170,8 +176,8 @@ class RunQueue:
             if each.cancelled:
                 values = {"status": "interrupted", "updated_at": time}
             async with self._engine.begin() as connection:
-                same = (runs.c.run_id == each.run_id, due, runs.c.attempt == each.attempt)
-                done = await connection.execute(update(runs).where(*same).values(**values))
+                same = (runs.c.run_id == each.run_id, _DUE, runs.c.attempt == each.attempt)
+                done = await connection.execute(update(runs).where(*same).values(**values), {"time": time})
             if done.rowcount and not each.cancelled:
                 claimed.append(taken)
         return claimed

@@ -181,8 +181,8 @@ def _stream_response(services: Services, record: RunRecord, body: RunRequest, af
     async def lines() -> AsyncIterator[str]:
         async with services.cancel_on_disconnect(record) if body.on_disconnect == "cancel" else nullcontext():
             try:
-                async for event in services.events.read(record.run_id, after):
-                    yield _line(event)
+                async for some in services.events.read_together(record.run_id, after):
+                    yield "".join(map(_line, some)) or ": waiting\n\n"
             except AnabranchError as error:
                 # The status has been sent already; the client can read on from its last event.
                 failure = {"error": type(error).__name__, "message": str(error)}
@@ -193,9 +193,7 @@ def _stream_response(services: Services, record: RunRecord, body: RunRequest, af
     )
 
 
-def _line(event: RunEvent | None) -> str:
-    if event is None:
-        return ": waiting\n\n"
+def _line(event: RunEvent) -> str:
     return f"id: {event.number}\nevent: {event.name}\ndata: {event.data}\n\n"
 
 

@@ -215,15 +215,12 @@ class RunWorker:
             size = self._events.size(record.run_id)
             note = partial(self._runs.finish, record, self.name, status, result, size=size)
             await self._events.end(record.run_id, note)
-        if record.thread_id is None or await self._runs.get(record.run_id) is None:
+        if not await self._note_use(record, written):
             # The run had no thread, or was removed with it: delete the checkpoints that its last step left.
             await self._saver.adelete_thread(record.state_id)
-        else:
-            await self._note_use(record, written)
 
-    async def _note_use(self, record: RunRecord, written: Written) -> None:
-        if record.thread_id is not None:
-            await self._threads.touch(record.thread_id, written.size)
+    async def _note_use(self, record: RunRecord, written: Written) -> bool:
+        return record.thread_id is not None and await self._threads.touch(record.thread_id, written.size, record.run_id)
 
     async def _stream(self, record: RunRecord, telemetry: RunTelemetry) -> tuple[RunStatus, dict[str, Any]]:
         """Stream a run's graph into the event log; return its status and result."""

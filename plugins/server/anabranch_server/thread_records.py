@@ -169,11 +169,18 @@ class Threads:
             await connection.execute(update(threads).where(*_of(owner, thread_id)).values(**changed))
         return replace(record, metadata=merged)
 
-    async def touch(self, thread_id: str, written: int = 0) -> None:
-        """Update the time of a thread's last use, and add the bytes written."""
+    async def touch(self, thread_id: str, written: int, run_id: str | None = None) -> bool:
+        """Update the time of a thread's last use, and add the bytes written; return whether it exists.
+
+        With `run_id` only the thread that still has this run: it may have been removed, and its id given to another.
+        """
         used = {"updated_at": now(), "kept": threads.c.kept + written}
+        same = [threads.c.thread_id == thread_id]
+        if run_id is not None:
+            same.append(select(runs.c.run_id).where(runs.c.run_id == run_id).exists())
         async with self._engine.begin() as connection:
-            await connection.execute(update(threads).where(threads.c.thread_id == thread_id).values(**used))
+            done = await connection.execute(update(threads).where(*same).values(**used))
+        return done.rowcount > 0
 
     async def remove(self, owner: str, thread_id: str) -> bool:
         """Remove a thread with its runs; return whether it existed."""

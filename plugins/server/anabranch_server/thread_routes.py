@@ -90,8 +90,7 @@ async def create(caller: Asker, services: Serving, body: Given) -> dict[str, Any
             return await _thread_json_now(services, known)
     await services.limits.begin(caller)
     await services.limits.refuse_full(caller, is_thread=True)
-    record = await services.new_thread(caller.owner, body.thread_id, body.metadata)
-    return await _thread_json_now(services, record)
+    return thread_json(await services.new_thread(caller.owner, body.thread_id, body.metadata), "idle")
 
 
 @router.post("/search")

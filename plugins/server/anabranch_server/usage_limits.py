@@ -78,13 +78,11 @@ class UsageLimits:
             LimitReachedError: A limit is reached.
         """
         limits = _limits(caller.user)
-        of_threads = select(func.count(), func.coalesce(func.sum(threads.c.kept), 0)).where(
-            threads.c.owner == caller.owner
-        )
         of_runs = select(func.coalesce(func.sum(runs.c.kept), 0)).where(runs.c.owner == caller.owner)
+        of_both = func.coalesce(func.sum(threads.c.kept), 0) + of_runs.scalar_subquery()
         async with self._engine.connect() as connection:
-            number, size = (await connection.execute(of_threads)).one()
-            size += (await connection.execute(of_runs)).scalar_one()
+            query = select(func.count(), of_both).where(threads.c.owner == caller.owner)
+            number, size = (await connection.execute(query)).one()
         if is_thread and limits.threads is not None and number >= limits.threads:
             raise LimitReachedError(f"You have the {limits.threads:,} threads that you may have.", hint="Remove some.")
         if limits.kept_mb is not None and size >= limits.kept_mb * MEGABYTE:

@@ -15,6 +15,7 @@ from sqlalchemy import delete, update
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
+from anabranch_server import event_log
 from anabranch_server.database import events, open_database, runs
 from anabranch_server.event_log import EventLog, RunEvent
 from anabranch_server.requester import Requester
@@ -137,6 +138,32 @@ async def test_what_a_run_said_last_is_written_with_its_end_or_not_at_all(home: 
         await log.end(run.run_id, lambda rows: queue.finish(taken, "slow", "success", {}, rows))
         assert [each async for each in _kept(engine, run.run_id)] == ["end"]
         assert await reader == ["end"]
+
+
+async def test_a_reader_is_woken_by_the_run_and_reads_together_what_came_meanwhile(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No reader looks again by itself.
+    monkeypatch.setattr(event_log, "POLL", None)
+    async with open_database(str(home / "data")) as engine:
+        queue = RunQueue(engine)
+        log = EventLog(engine, queue, WriteProbe(engine, None))
+        run = await queue.add("ida", {"input": QUESTION}, thread_id=None, user=None)
+        reader = log.read_together(run.run_id)
+        first = asyncio.ensure_future(anext(reader))
+        while run.run_id not in log._awaited:
+            await asyncio.sleep(0.01)
+        (taken,) = await queue.claim("slow", 1)
+        log.begin(run.run_id, taken.attempt)
+        log.put(run.run_id, "metadata", "{}")
+        assert [each.name for each in await first] == ["metadata"]
+        second = asyncio.ensure_future(anext(reader))
+        await asyncio.sleep(0)
+        for name in ("values", "messages"):
+            log.put(run.run_id, name, "{}")
+        assert [each.name for each in await second] == ["values", "messages"]
+        await log.end(run.run_id, lambda rows: queue.finish(taken, "slow", "success", {}, rows))
+        assert [[each.name for each in some] async for some in reader] == [["end"]]
 
 
 async def _names(log: EventLog, run_id: str) -> list[str]:

@@ -14,14 +14,16 @@ from anabranch import ingest
 from anabranch.agent.nodes.settings import Context
 from anabranch.store import stores
 from anabranch.store.protocol import Arm, RankedList, Scope
-from anabranch_server.warm_start import warm_start
+from anabranch_server.warm_start import YOUNG, warm_start
 from tests.shared_fixtures import REPOSITORY
 
 
 @pytest.fixture(autouse=True)
 def thawed() -> Iterator[None]:
+    before = gc.get_threshold()
     yield
     gc.unfreeze()
+    gc.set_threshold(*before)
 
 
 async def test_the_corpus_is_open_before_the_first_question(tmp_path: Path) -> None:
@@ -32,6 +34,7 @@ async def test_the_corpus_is_open_before_the_first_question(tmp_path: Path) -> N
     await warm_start(Context(corpus=corpus, model="openai:stub", base_url="http://127.0.0.1:9/v1"))
     assert stores.find_reader(corpus, 1) is not None
     assert gc.get_freeze_count() > 10_000
+    assert gc.get_threshold()[0] == YOUNG
 
 
 class HostedEmbedder:

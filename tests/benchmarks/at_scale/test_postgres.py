@@ -33,6 +33,6 @@ def test_both_are_filled_and_find_the_same(database: str, tmp_path: Path) -> Non
     assert main([database, *options, "--write", str(page)]) == 0
     rows = [line.split(" | ") for line in page.read_text("utf-8").splitlines() if line.startswith("| 300")]
     assert [row[1] for row in rows] == ["folder", "PostgreSQL"]
-    assert all(float(row[6]) > 0 for row in rows)
-    assert [row[7:] for row in rows] == [["1.000", "0", "0e+00 |"]] * 2
+    assert all(float(row[7]) > 0 for row in rows)
+    assert [row[8:] for row in rows] == [["1.000", "0", "0e+00 |"]] * 2
     assert main([database, *options]) == 0  # what is there is not filled again

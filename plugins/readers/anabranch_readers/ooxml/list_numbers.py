@@ -91,8 +91,14 @@ def list_labels(root: Element, numbering: Element | None, styles: Element | None
     if numbering is None:
         return {}
     lists = _Numbering(numbering, _style_numbers(styles))
-    labels = ((paragraph, lists.label(paragraph)) for paragraph in root.iter(qn("p")))
+    labels = ((each, lists.label(each)) for each in root.iter(qn("p")) if not _is_section_end(each))
     return {paragraph: label for paragraph, label in labels if label}
+
+
+def _is_section_end(paragraph: Element) -> bool:
+    """Tell whether it is nothing but the mark that ends a section, which Word does not show and does not count."""
+    own = paragraph.find(qn("pPr"))
+    return own is not None and own.find(qn("sectPr")) is not None and next(paragraph.iter(qn("r")), None) is None
 
 
 # The instance and the level that a style names, either of which it may leave out, and the style it is based on.

@@ -95,10 +95,11 @@ def _headed(head: TextRow, group: Sequence[TextRow], vocabulary: frozenset[str],
 def _groups(region: Sequence[TextRow]) -> list[list[TextRow]]:
     tabular = _tabular(region)
     pitch = _pitch(region)
+    right = max((row.x1 for row in region), default=0.0)
     groups: list[list[TextRow]] = []
     for at, row in enumerate(region):
         is_item = at > 0 and _is_next_item(groups[-1][0], row)
-        if at and not is_item and not _starts(region[at - 1], row, tabular[at - 1], tabular[at], pitch):
+        if at and not is_item and not _starts(region[at - 1], row, tabular[at - 1], tabular[at], pitch, right):
             groups[-1].append(row)
         else:
             groups.append([row])
@@ -143,13 +144,14 @@ def _pitch(region: Sequence[TextRow]) -> float:
     return median(close) if close else 1.2
 
 
-def _starts(above: TextRow, row: TextRow, was_table: bool, is_table: bool, pitch: float) -> bool:
+def _starts(above: TextRow, row: TextRow, was_table: bool, is_table: bool, pitch: float, right: float) -> bool:
     step = (row.y0 - above.y0) / max(above.size, row.size, 0.1)
     if was_table and is_table:
         return step > _LOOSE_TABLE * pitch
     if was_table != is_table or step > _LOOSE * min(pitch, 1.6) or _other_style(above, row):
         return True
-    if above.bold and _ENDED.search(above.text):  # a heading that ends in a full stop, then the next heading
+    # A heading that ends in a full stop, then the next heading; where it fills its column, it was wrapped there.
+    if above.bold and _ENDED.search(above.text) and above.x1 < right - _SAME_START:
         return True
     if _is_centred(above, row):
         return True
