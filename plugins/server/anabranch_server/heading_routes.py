@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from anabranch.agent.graph.settings_precedence import operator_settings
+from anabranch.chunking.table_captions import is_table
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import Outlines
 from anabranch_server.document_routes import MOST_LISTED, NO_STORE, PRIVATE, View, find_passage
@@ -52,12 +53,9 @@ async def overview(view: View) -> JSONResponse:
     ids = [each.doc_id for each in counted[:: max(len(counted) // TRIED, 1)][:TRIED]]
     leaves = await corpus.leaves(ids, view.scope, MOST_LEAVES)
     chunks = await corpus.chunks([each for some in leaves.values() for each in some], view.scope)
-    named = []
-    for some in leaves.values():
-        names = list(_names(chunks[each] for each in some if each in chunks))
-        # The one with the most text below it: a menu or a title page has little.
-        if names and (best := max(names, key=names.count)) not in named:
-            named.append(best)
+    tried = [[chunks[each] for each in some if each in chunks] for some in leaves.values()]
+    # Above a table there is often no more than the name of its sheet.
+    named = _most_told([each for each in some if not _is_tabular(each)] for some in tried) or _most_told(tried)
     return JSONResponse(
         {
             **named_model,
@@ -88,6 +86,16 @@ async def headings_near(chunk_id: str, view: View) -> JSONResponse:
     own = set(_names([chunk, *(chunks[leaf],) * (leaf in chunks)]))
     names = dict.fromkeys(_names(chunks[ids[each]] for each in near if ids[each] in chunks))
     return JSONResponse(list(islice((name for name in names if name not in own), SUGGESTED)), headers=PRIVATE)
+
+
+def _most_told(documents: Iterable[Iterable[Chunk]]) -> list[str]:
+    """Return the heading of each document with the most text below it: a menu or a title page has little."""
+    named = [list(_names(leaves)) for leaves in documents]
+    return list(dict.fromkeys(max(names, key=names.count) for names in named if names))
+
+
+def _is_tabular(leaf: Chunk) -> bool:
+    return 2 * sum(len(line) for line in leaf.text.splitlines() if is_table(line)) > len(leaf.text)
 
 
 def _names(leaves: Iterable[Chunk]) -> Iterator[str]:

@@ -409,3 +409,27 @@ async def test_what_may_be_asked_about_is_counted_and_named_within_the_scope_of_
         assert (await http.get(f"/passages/{leaf.parent_id}/headings")).status_code == 200
     (hidden,) = await reader.search("bm25", ["salary of the director"], 1, Scope(access=("hr",)))
     assert (await http.get(f"/passages/{hidden['ids'][0]}/headings")).status_code == 404
+
+
+@pytest.fixture
+def readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A spreadsheet of several leaves in a corpus; the folder of the corpus."""
+    openpyxl = pytest.importorskip("openpyxl", reason="the extra `formats` is not installed")
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(tmp_path / "corpus"))
+    book = openpyxl.Workbook()
+    book.active.title = "Meter"
+    for day in range(200):
+        book.active.append([f"Day {day}", day * 7, "read by Kari Lund"])
+    book.save(tmp_path / "readings.xlsx")
+    ingest([tmp_path / "readings.xlsx"], tmp_path / "corpus")
+    return tmp_path / "corpus"
+
+
+async def test_the_name_of_a_sheet_is_suggested_only_where_nothing_else_has_a_heading(
+    readings: Path, http: httpx.AsyncClient
+) -> None:
+    assert (await http.get("/overview")).json()["headings"] == ["Meter"]
+    boilers = readings.parent / "boilers.md"
+    boilers.write_text("# Boilers\n\n## What they burn\n\nOil.\n")
+    ingest([boilers], readings)
+    assert (await http.get("/overview")).json()["headings"] == ["What they burn"]

@@ -44,6 +44,17 @@ UNDER = """(marker) => {
   return below.join(' ');
 }"""
 """The words of the passage that a marker stands above."""
+IN_VIEW = """(element) => {
+  const box = element.getBoundingClientRect();
+  const seen = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  return element.contains(seen);
+}"""
+
+NOTHING_ABOVE = """(panel) => {
+  const { left, top } = panel.getBoundingClientRect();
+  return document.elementFromPoint(left + 40, top + 5).closest('header') !== null;
+}"""
+"""Whether the header of a panel begins at its upper edge."""
 
 
 HEADER = ["Year", "Counted", "Warden", "Water", "Ice", "First salmon", "Last salmon"]
@@ -56,6 +67,7 @@ def write_counts(file: Path) -> None:
     sheet.append(HEADER)
     for year in range(1922, 1952):
         sheet.append([year, 2 * year, "Kari Lund", "High in May and low in August", "None", "in May", "in October"])
+    book.create_sheet("Gauges").append(["The gauge of the ladder", "read at noon"])
     book.save(file)
 
 
@@ -295,6 +307,42 @@ def test_a_table_has_one_header_and_its_quote_is_marked_in_it(reader: Reader, wi
     # What does not fit is reached by scrolling in it, and not in the page.
     assert reader.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
     assert reader.is_serious() == []
+
+
+def test_a_single_row_is_a_table_too(reader: Reader) -> None:
+    reader.ask("When is the gauge of the ladder read?")
+    reader.turn(0).locator(".marker").first.click()
+    source = reader.page.locator(".source .passage")
+    source.locator("mark").first.wait_for()
+    assert source.locator("th", has_text="read at noon").locator("mark").count() == 1
+    assert "|" not in source.inner_text()
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_title_and_the_cross_of_a_long_source_stay_in_view(reader: Reader, width: int, colours: str) -> None:
+    reader.page.set_viewport_size({"width": width, "height": 500})
+    reader.page.emulate_media(color_scheme=colours)
+    reader.ask("How many salmon were counted in 1930?")
+    reader.page.locator("button.marker").first.click()
+    source = reader.page.locator(".source")
+    source.locator("mark").first.wait_for()
+    title, cross = source.get_by_role("heading", level=2), reader.page.get_by_role("button", name="Close the source")
+    source.evaluate("(panel) => panel.scrollTo(0, panel.scrollHeight)")
+    assert source.evaluate("(panel) => panel.scrollTop") > cross.bounding_box()["height"] * 2
+    assert title.evaluate(IN_VIEW)
+    assert cross.evaluate(IN_VIEW)
+    assert source.evaluate(NOTHING_ABOVE)
+    assert reader.is_serious() == []
+    # What is come to from below does not end behind them.
+    first = source.locator("th").first
+    first.evaluate("(cell) => cell.scrollIntoView({ block: 'nearest' })")
+    assert first.evaluate(IN_VIEW)
+    # Nor does a title take the place of the text.
+    title.evaluate("(title) => { title.textContent = 'The wardens of the weir '.repeat(40); }")
+    assert title.bounding_box()["height"] < source.bounding_box()["height"] / 3
+    cross.click()
+    source.wait_for(state="detached")
 
 
 def test_escape_closes_a_card_wherever_the_focus_is(reader: Reader) -> None:

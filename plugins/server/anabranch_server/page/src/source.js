@@ -42,7 +42,7 @@ export function Source({ cite, choose, close }) {
   const link = /^https?:/.test(cite.link ?? "") ? cite.link : null;
   return html`<aside class="source" aria-label="Source">
     <header>
-      <h2 ref=${heading} tabindex="-1" dir="auto">${cite.title || cite.source}</h2>
+      <h2 ref=${heading} tabindex="-1" dir="auto" title=${cite.title || cite.source}>${cite.title || cite.source}</h2>
       <button type="button" class="icon" aria-label="Close the source" onClick=${close}>✕</button>
     </header>
     <p class="faint" dir="auto">${[found?.heading ?? cite.heading, cite.source].filter(Boolean).join(" · ")}</p>
@@ -79,7 +79,8 @@ function words({ before, quote, after }) {
     if (text.slice(starts[from], end).trim()) blocks.push(html`<p dir="auto">${marked(starts[from], end)}</p>`);
   };
   for (let at = 0; at < lines.length; at += 1) {
-    if (!isRow(lines[at]) || !isRow(lines[at + 1] ?? "")) continue;
+    // One row alone may be prose with bars, unless it begins as readers write a table.
+    if (!isRow(lines[at]) || !(lines[at].startsWith("| ") || isRow(lines[at + 1] ?? ""))) continue;
     paragraph(at);
     const [rows, end] = takeTable(lines, at);
     blocks.push(table(lines, rows, (row, start, stop) => marked(starts[row] + start, starts[row] + stop)));
