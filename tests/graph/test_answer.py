@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.agent.nodes.settings import Context
+from anabranch.extracts.best_passages import MOST_CHARS
 from anabranch.text.normalization import squeeze
 from tests.graph.inside import build, graph
 
@@ -168,7 +169,8 @@ async def test_checkpoints_stay_small(river: str, tmp_path: Any) -> None:
     assert first < 40 * MOST_CHARS, sizes
     assert two - first - said[0] * (more_steps - steps) < 60 * MOST_CHARS, (sizes, said)
     per_step = [first / steps, (two - first) / (more_steps - steps), (three - two) / (most_steps - more_steps)]
-    assert per_step[1] - said[0] < 1.4 * per_step[0], (per_step, said)
+    # The first steps of a turn still hold the result of the one before.
+    assert per_step[1] - said[0] < 1.5 * per_step[0], (per_step, said)
     assert per_step[2] - said[1] < 1.1 * (per_step[1] - said[0]), (per_step, said)
     assert max(said[0], said[1] - said[0], said[2] - said[1]) < 3.5 * MOST_CHARS, said
 
