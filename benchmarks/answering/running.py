@@ -226,6 +226,10 @@ class Entry:
         self.session.told.append({"row": self.row.name, "saver": self.saver, **facts})
 
 
+class TooFewQuestionsError(RuntimeError):
+    """All questions have been asked."""
+
+
 class Questions:
     """The questions, each of which is asked once."""
 
@@ -241,10 +245,12 @@ class Questions:
         """Return the next ones.
 
         Raises:
-            RuntimeError: There are too few.
+            TooFewQuestionsError: There are too few.
         """
         if count > len(self._left):
-            raise RuntimeError("there are too few questions: raise --questions, or give more text with --text")
+            raise TooFewQuestionsError(
+                "There are too few questions: raise --questions, give more text with --text, or run fewer --pipelines."
+            )
         found, self._left = self._left[:count], self._left[count:]
         return found
 
@@ -280,7 +286,11 @@ async def measured(
             with bound_to(of_systems):
                 await session.start(interpreters[session.system], job, terms.cap)
         asked: list[list[str]] = json.loads((folder / "queries" / "queries.json").read_text("utf-8"))
-        await stages(sessions, Questions([queries[0] for queries in asked]), terms, say)
+        try:
+            await stages(sessions, Questions([queries[0] for queries in asked]), terms, say)
+        except TooFewQuestionsError as error:
+            # What was measured until now took half an hour.
+            say(f"{error} The rows that have their figures are kept.")
     calls = read_calls(log)
     return {session.system: Figures(session.system, session.told, calls) for session in sessions}
 

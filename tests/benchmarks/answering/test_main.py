@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from anabranch.agent.nodes.settings import Context
+from benchmarks.answering import running
 from benchmarks.answering.__main__ import PAGE, main
 from benchmarks.answering.figures import Figures
 from benchmarks.answering.rows import FLOOR, NAMES, OURS, PEER, ROWS, SERVER, Row, rows_of
@@ -94,6 +95,21 @@ async def test_a_system_that_cannot_start_is_told(tmp_path: Path) -> None:
     found = await measured(interpreters, tmp_path, tmp_path, terms, lambda _: None)
     assert "facts.json" in found["haystack"].of(rows_of("haystack")[0]).failed
     assert "No such file" in found["langchain"].of(rows_of("langchain")[0]).failed
+
+
+async def test_what_was_measured_is_kept_when_the_questions_run_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask_all(sessions: object, questions: Questions, terms: object, say: object) -> None:
+        questions.take(1)
+
+    monkeypatch.setattr(running, "stages", ask_all)
+    (tmp_path / "queries").mkdir()
+    (tmp_path / "queries" / "queries.json").write_text("[]")
+    terms = Terms(turns=1, stalls=1, warm=False, together=1, rounds=1, latency=0, per_token=0, cap=9, pipelines="A")
+    said: list[str] = []
+    assert await measured({}, tmp_path, tmp_path, terms, said.append) == {}
+    assert "There are too few questions" in said[-1]
 
 
 class Turns(Session):
