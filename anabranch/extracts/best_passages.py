@@ -91,20 +91,22 @@ def best_passages(leaves: Sequence[Chunk], merged: Mapping[str, Chunk] = Mapping
 
 
 def _take_fitting(leaves: Sequence[Chunk], merged: Mapping[str, Chunk]) -> Iterator[ChunkSpan]:
-    room, taken, left = MOST_CHARS, set[str](), MOST_SHOWN
+    room, taken = MOST_CHARS, set[str]()
     for leaf in leaves:
+        if len(taken) == MOST_SHOWN:
+            return
         whole = merged.get(leaf.chunk_id, leaf)
         if whole.chunk_id in taken:
             continue
         chunk = whole if len(whole.text) <= room else leaf
-        found = tuple(each for each in leaves if merged.get(each.chunk_id) is whole) if chunk is not leaf else ()
         start, end = trim_span(chunk.text, 0, min(len(chunk.text), MOST_CHARS))
         # Include the blanks at its end, which are shown if the next leaf follows.
         size = min(len(chunk.text), MOST_CHARS)
-        if left and start < end and size <= room:
+        if start < end and size <= room:
+            found = tuple(each for each in leaves if merged.get(each.chunk_id) is chunk)
             yield ChunkSpan(chunk, chunk.start + start, chunk.start + end, found)
             taken.add(chunk.chunk_id)
-            room, left = room - size, left - 1
+            room -= size
 
 
 def _runs(spans: Sequence[ChunkSpan]) -> list[list[ChunkSpan]]:
