@@ -2,8 +2,9 @@
 
 A gutter is a vertical strip with running text on both sides, judged over the height of the page: figures, formulas and
 code in one column say nothing against it. Lines that cross it (a title, a wide figure) cut the page into bands, and
-each band is read column by column, except where a table lies across. Columns are split again, so three are two cuts.
-Of a text that runs from right to left the right column comes first.
+each band is read column by column, except where a table lies across. Columns are split again, so three are two cuts,
+and so are the lines that cross: an article above another has a gutter of its own. Of a text that runs from
+right to left the right column comes first.
 """
 
 from __future__ import annotations
