@@ -163,8 +163,10 @@ def made(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv/bin").symlink_to(Path(sys.executable).parent)
     (tmp_path / ".venv/.ask").touch()
+    # The tests are themselves started by a `make`, which tells those within it what it was told.
+    alone = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}}
     return lambda *words: subprocess.run(
-        [make, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        [make, *words], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False, timeout=120
     )
 
 

@@ -236,6 +236,9 @@ def test_what_was_found_is_shown_while_the_model_is_awaited(reader: Reader) -> N
     assert stop["y"] < meanwhile.bounding_box()["y"]
     assert reader.is_serious() == []
     reader.page.unroute(re.compile(r"/runs/[^/]+$"))
+    # The page follows the run once it has heard how that stands.
+    while not held:
+        reader.page.wait_for_timeout(50)
     held[0].continue_()
     reader.turn(0).locator(".actions").wait_for()
     assert meanwhile.count() == 0
