@@ -23,7 +23,7 @@ from benchmarks.reading.pdfium import PageReference, references
 from benchmarks.report import Table, shown
 
 PAGE = ROOT / "benchmarks" / "reading.md"
-NEEDED = "pip install pypdfium2; to compare, also: pip install kreuzberg 'markitdown[pdf]'"
+NEEDED = "pip install pypdfium2; to compare, also: pip install kreuzberg 'markitdown[pdf]' 'pymupdf4llm<2'"
 
 
 def main() -> None:
@@ -38,14 +38,16 @@ def main() -> None:
         raise SystemExit(f"PDFium is the reference: {NEEDED}")
     compared = {name: reader for name, reader in readers().items() if options.only in {None, name}}
     files = sorted(options.folder.rglob("*.pdf"))
+    pages = {file: references(file, options.most_pages) for file in files}
     found: Found = {name: {} for name in compared}
+    leaks = {}
     with TemporaryDirectory(prefix="reading-") as room:
-        for number, file in enumerate(files, start=1):
-            print(f"{number}/{len(files)} {file.name}", file=sys.stderr, flush=True)
-            pages = references(file, options.most_pages)
-            for name, reader in compared.items():
-                found[name][file.name] = _judged(reader, file, pages, Path(room))
-        leaks = {name: _leaks(reader, Path(room)) for name, reader in compared.items()}
+        # One reader after another: pymupdf4llm changes PyMuPDF, with which this project reads, for the whole process.
+        for name, reader in compared.items():
+            for number, file in enumerate(files, start=1):
+                print(f"{name} {number}/{len(files)} {file.name}", file=sys.stderr, flush=True)
+                found[name][file.name] = _judged(reader, file, pages[file], Path(room))
+            leaks[name] = _leaks(reader, Path(room))
     if options.json:
         each = {name: {file: asdict(score) for file, score in files.items()} for name, files in found.items()}
         options.json.write_text(json.dumps(each, indent=1), "utf-8")

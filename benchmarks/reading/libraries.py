@@ -34,7 +34,7 @@ Reader = Callable[[Path], Document]
 def readers() -> dict[str, Reader]:
     """Return the readers by name, this project's first."""
     found: dict[str, Reader] = {"anabranch": _anabranch}
-    optional = {"kreuzberg": _kreuzberg, "markitdown": _markitdown}
+    optional = {"kreuzberg": _kreuzberg, "markitdown": _markitdown, "pymupdf4llm": _pymupdf4llm}
     return found | {name: reader for name, reader in optional.items() if find_spec(name)}
 
 
@@ -74,6 +74,15 @@ def _markitdown(path: Path) -> Document:
     from markitdown import MarkItDown
 
     return Document(path.name, path.name, tuple(_markdown(MarkItDown().convert(path).text_content, None)))
+
+
+def _pymupdf4llm(path: Path) -> Document:
+    import pymupdf4llm
+
+    # What repeats at the head and the foot of pages is left out, as it is here.
+    chunks: Any = pymupdf4llm.to_markdown(str(path), page_chunks=True, use_ocr=False, header=False, footer=False)
+    blocks = [block for number, chunk in enumerate(chunks, start=1) for block in _markdown(chunk["text"], number)]
+    return Document(path.name, path.name, tuple(blocks))
 
 
 def _markdown(text: str, page: int | None) -> list[Block]:
