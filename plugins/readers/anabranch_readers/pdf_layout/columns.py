@@ -15,7 +15,6 @@ from itertools import groupby
 from operator import itemgetter
 
 from anabranch_readers.pdf_layout.line_numbers import is_entry, is_text
-from anabranch_readers.pdf_layout.page_tables import is_number
 from anabranch_readers.pdf_layout.text_lines import Line
 from anabranch_readers.pdf_layout.text_rows import runs_backwards
 
@@ -144,12 +143,7 @@ def _split_at_tables(band: Region, cut: float) -> list[tuple[bool, Region]]:
 def _lies_across(part: Region, cut: float) -> bool:
     """Tell a table over both columns from two columns, one of which may hold a figure or code."""
     left, right = _sides(part, cut)
-    if min(len(left), len(right)) < 2 or not _are_level(left, right):
-        return False
-    # The labels of a table may have words enough for prose; what stands beside them is numbers.
-    numbers = [line for line in right if is_number(line.text)]
-    is_labelled = len(numbers) > sum(map(is_text, right)) and _count_level(left, numbers) >= _LEVELLED * len(left)
-    return is_labelled or not (_is_prose(left) or _is_prose(right))
+    return min(len(left), len(right)) >= 2 and not _is_prose(left) and not _is_prose(right) and _are_level(left, right)
 
 
 def _are_cells(left: Region, right: Region) -> bool:
@@ -160,13 +154,9 @@ def _are_cells(left: Region, right: Region) -> bool:
 def _are_level(left: Region, right: Region) -> bool:
     """Tell whether most lines of the emptier side stand on a row of the other."""
     few, many = sorted((left, right), key=len)
-    return _count_level(few, many) >= _LEVELLED * len(few)
-
-
-def _count_level(few: Region, many: Region) -> int:
-    """Return how many lines stand on one row with one of many."""
-    feet = sorted(line.y1 for line in many)
-    return sum(bisect_right(feet, x.y1 + _LEVEL * x.size) > bisect_left(feet, x.y1 - _LEVEL * x.size) for x in few)
+    heights = sorted(line.y1 for line in many)
+    level = [bisect_right(heights, x.y1 + _LEVEL * x.size) > bisect_left(heights, x.y1 - _LEVEL * x.size) for x in few]
+    return sum(level) >= _LEVELLED * len(level)
 
 
 def _fills(side: Region) -> bool:

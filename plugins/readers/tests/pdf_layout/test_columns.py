@@ -122,16 +122,6 @@ def test_a_table_over_both_columns_is_read_across() -> None:
     assert order(lines) == [*(x.text for x in cells), *names("l", 9), *names("r", 9)]
 
 
-def test_labels_of_several_words_stay_on_the_rows_of_their_numbers() -> None:
-    cells = [
-        line(text, x, 100 + 12 * at)
-        for at in range(5)
-        for text, x in ((f"k{at} cost of the revenue", 50), (f"{at}.5", 330), (f"{at}.7", 430))
-    ]
-    lines = [*cells, *column("l", 50, 9, 200), *column("r", 310, 9, 200)]
-    assert order(lines) == [*(x.text.split()[0] for x in cells), *names("l", 9), *names("r", 9)]
-
-
 def test_an_article_above_another_has_columns_of_its_own() -> None:
     title = line("title over all of it", 50, 250, width=460)
     above = [line(f"b{at} {WORDS}", 270, 100 + 12 * at, width=240) for at in range(10)]
