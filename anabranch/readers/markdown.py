@@ -177,4 +177,6 @@ def _inline_part(token: Token) -> str:
         return _inline(token.children or [])
     if token.type in {"text", "code_inline"}:
         return token.content
+    if token.type == "html_inline" and token.content.lower() in {"<br>", "<br/>", "<br />"}:
+        return " "
     return {"softbreak": " ", "hardbreak": "\n"}.get(token.type, "")

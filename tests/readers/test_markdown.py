@@ -140,6 +140,11 @@ def test_lists_and_tables_stay_together(tmp_path: Path) -> None:
     assert table == "| a | b |\n| c | d |"
 
 
+def test_words_on_both_sides_of_a_break_are_two(tmp_path: Path) -> None:
+    (block,) = read(tmp_path, "| a | b |\n|---|---|\n| one<br>two | three<br />four |\n").blocks
+    assert block.text == "| a | b |\n| one two | three four |"
+
+
 def test_markup_goes_and_words_stay(tmp_path: Path) -> None:
     text = (
         "A [link](http://x.y/z 'tip') and ![a **picture**](p.png), `code`, ~~old~~, <b>bold</b>\\\nnext <http://a.b>."
