@@ -33,6 +33,7 @@ _ACCESS = re.compile(r"^[^\w\n]*access\W*:", re.MULTILINE | re.IGNORECASE)
 _ESM = re.compile(
     r"(?:^|(?<=\n\n))(?:import|export)\s[^\n]*(?:from\s+['\"]|['\"];?$|=|\{)(?:[^\n]|\n(?!\n))*", re.MULTILINE
 )
+_LINE_BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 _EDGES = {
     "tr_open": "|",
     "td_open": " ",
@@ -177,6 +178,6 @@ def _inline_part(token: Token) -> str:
         return _inline(token.children or [])
     if token.type in {"text", "code_inline"}:
         return token.content
-    if token.type == "html_inline" and token.content.lower() in {"<br>", "<br/>", "<br />"}:
+    if token.type == "html_inline" and _LINE_BREAK.match(token.content):
         return " "
     return {"softbreak": " ", "hardbreak": "\n"}.get(token.type, "")

@@ -226,7 +226,9 @@ def test_what_was_found_is_shown_while_the_model_is_awaited(reader: Reader) -> N
         route.fulfill(response=reply, body=f"{metadata}\n\nid: 0\nevent: custom\ndata: {waiting}\n\n")
 
     reader.page.route(re.compile(r"/runs/stream$"), begin)
-    reader.ask(ASKED, wait=False)
+    # The page follows the run once it has heard how that stands.
+    with reader.page.expect_request(re.compile(r"/runs/(?!stream$)[^/]+/stream$")):
+        reader.ask(ASKED, wait=False)
     meanwhile = reader.page.locator(".meanwhile")
     meanwhile.get_by_text(RAISED).wait_for()
     assert meanwhile.locator("strong").inner_text() == BUILT
@@ -236,9 +238,6 @@ def test_what_was_found_is_shown_while_the_model_is_awaited(reader: Reader) -> N
     assert stop["y"] < meanwhile.bounding_box()["y"]
     assert reader.is_serious() == []
     reader.page.unroute(re.compile(r"/runs/[^/]+$"))
-    # The page follows the run once it has heard how that stands.
-    while not held:
-        reader.page.wait_for_timeout(50)
     held[0].continue_()
     reader.turn(0).locator(".actions").wait_for()
     assert meanwhile.count() == 0
