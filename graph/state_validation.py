@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
+from langgraph.types import Overwrite
 from pydantic import Field, TypeAdapter, ValidationError
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
@@ -18,7 +19,7 @@ from typing_extensions import TypedDict
 
 from anabranch.agent.graph.settings_precedence import digest_access
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import OutputState, State
+from anabranch.agent.nodes.state import OutputState, RetrievalState, State
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.types import Chunk
 
@@ -35,6 +36,12 @@ _LENGTHS = {
 
 MAX_VALUE = 1_000_000
 """Most characters, as JSON, that a caller may write into one channel."""
+
+_TYPES = {name: hint for shape in (State, RetrievalState, OutputState) for name, hint in get_type_hints(shape).items()}
+_AllChannels = TypedDict("_AllChannels", _TYPES, total=False)  # type: ignore[misc]  # made here
+
+_INDISPENSABLE = {"begin": ("turn",), "rewrite": ("queries", "round"), "fuse": ("candidates",), "merge": ("passages",)}
+"""Channels that hold nothing before a step."""
 
 _OF_OTHERS = frozenset({"messages", "settings", "question", "filters"})
 """Channels that the steps check themselves."""
@@ -85,13 +92,41 @@ def check_values(values: Mapping[str, Any]) -> None:
         ThreadStateError: A channel would have the wrong shape, or be too long.
     """
     try:
-        for shape in (State, OutputState):
-            _make_validator(shape, frozenset({"messages"})).validate_python(values, strict=True)
+        _make_validator(_AllChannels, frozenset({"messages"})).validate_python(values, strict=True)
     except ValidationError as error:
         raise _unwritable(_list_problems(error)) from error
     for name, value in values.items():
         if len(json.dumps(value)) > MAX_VALUE:
             raise _unwritable(f"{name[:80]}: more than {MAX_VALUE:,} characters as JSON")
+
+
+def check_update(step: str, update: object, *, is_closed: bool = True) -> None:
+    """Check what a caller's own step returned: the next step would blame the thread.
+
+    Args:
+        step: Its name.
+        update: What it returned.
+        is_closed: Whether each name must be a channel; a graph in the place of a step may have others of its own.
+
+    Raises:
+        SettingsError: It is no update, has an unknown channel or a value of the wrong shape, or lacks a channel.
+    """
+    if not isinstance(update, Mapping):
+        raise _misfit(step, f"{type(update).__name__}, not an update of the state")
+    wrong = [f"there is no channel {str(name)[:80]!r}" for name in update if is_closed and name not in _TYPES]
+    wrong += [f"it has no {name!r}" for name in _INDISPENSABLE.get(step, ()) if name not in update]
+    if wrong:
+        raise _misfit(step, f"an update that does not fit: {wrong[0]}")
+    values = {name: value.value if isinstance(value, Overwrite) else value for name, value in update.items()}
+    try:
+        _make_validator(_AllChannels, frozenset({"messages"})).validate_python(values, strict=True)
+    except ValidationError as error:
+        raise _misfit(step, f"an update that does not fit: {_list_problems(error)}") from error
+
+
+def _misfit(step: str, returned: str) -> SettingsError:
+    hint = "Return a dictionary of the channels that it changes, as anabranch.agent.nodes.state describes them."
+    return SettingsError(f"The step {step!r} returned {returned}.", hint=hint)
 
 
 def _unwritable(problems: str) -> ThreadStateError:

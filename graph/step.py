@@ -13,21 +13,21 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import set_config_context
 from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
-from langgraph.types import Overwrite
+from langgraph.types import Command, Overwrite
 
 from anabranch.agent.graph.audit_events import audit_failure
 from anabranch.agent.graph.bindings import NONE_BOUND, GraphBindings
 from anabranch.agent.graph.dependencies import import_parts
 from anabranch.agent.graph.running_turn import RunningTurn, add_degraded
 from anabranch.agent.graph.settings_precedence import resolve_settings
-from anabranch.agent.graph.state_validation import check_state, hold_to_reader, shape_of
+from anabranch.agent.graph.state_validation import check_state, check_update, hold_to_reader, shape_of
 from anabranch.agent.graph.sync_adapter import wait_for
 from anabranch.agent.graph.telemetry import trace_step
 from anabranch.agent.nodes.settings import Context, IngestContext
@@ -66,11 +66,13 @@ class Steps:
 
     def _replacement(self, name: str, shape: type) -> Runnable[Any, Any] | None:
         own = self._replacements.get(name)
-        if own is None or isinstance(own, Runnable):
-            return own
+        if own is None:
+            return None
+        if isinstance(own, Runnable):
+            return own | PlainCall(partial(_check_returned, name))
         return NodeStep(name, _as_node(name, own), self._bindings, shape=shape)
 
-    def edge(self, choose: Callable[..., Any]) -> EdgePath:
+    def edge(self, choose: Callable[..., Any]) -> PlainCall:
         """Return a path for `add_conditional_edges` that checks the state, and calls `choose(state[, settings])`."""
         needs_settings = len(inspect.signature(choose).parameters) > 1
 
@@ -80,7 +82,7 @@ class Steps:
                 # No role: a server runs edges without a user when a state is edited; steps check the role.
                 return choose(state, _resolve(state, self._bindings, None)) if needs_settings else choose(state)
 
-        return EdgePath(path)
+        return PlainCall(path)
 
     def pause(self, node: Callable[[Any], Update]) -> Any:  # noqa: ANN401  # LangGraph's types take no plain function
         """Return a node that pauses for a person, or its replacement; the trace has no line of the pause."""
@@ -109,17 +111,17 @@ def refuse_unknown_steps(replacements: Mapping[str, OwnStep], names: Sequence[st
             raise SettingsError(f"There is no step {name!r} to replace.", hint=hint)
 
 
-class EdgePath(RunnableLambda[Any, Any]):
-    """Chooses the next steps at once: a thread and a run of its own in the trace would cost more than the choice."""
+class PlainCall(RunnableLambda[Any, Any]):
+    """Calls a plain function at once: a thread and a run of its own in the trace would cost more than the call."""
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
-        """Return the choice."""
+        """Return the result."""
         # LangGraph sets it for steps alone.
         with set_config_context(config or {}) as context:
             return context.run(self.func, input)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
-        """Return the choice."""
+        """Return the result."""
         return self.invoke(input, config)
 
 
@@ -222,14 +224,20 @@ def _as_node(name: str, own: Callable[..., Any]) -> NodeFunction:
         given = (state, OwnRuntime.of_turn(turn))[:parameters]
         # A function that blocks must not hold up the other branches.
         found = own(*given) if inspect.iscoroutinefunction(own) else await asyncio.to_thread(own, *given)
-        update = await found if inspect.isawaitable(found) else found
-        if not isinstance(update, Mapping):
-            msg = f"The step {name!r} returned {type(update).__name__}, not an update of the state."
-            raise SettingsError(msg, hint="Return a dictionary of the channels that it changes.")
-        turn.count(**update.get("counts", {}))
-        return {channel: value for channel, value in update.items() if channel != "counts"}
+        update: Any = await found if inspect.isawaitable(found) else found
+        if isinstance(update, Mapping):
+            turn.count(**update.get("counts", {}))
+            update = {channel: value for channel, value in update.items() if channel != "counts"}
+        check_update(name, update)
+        return dict(update)
 
     return node
+
+
+def _check_returned(name: str, update: Any) -> Any:  # noqa: ANN401  # what a node may return
+    """Check what a caller's own Runnable returned, and return it."""
+    check_update(name, update.update or {} if isinstance(update, Command) else update, is_closed=False)
+    return update
 
 
 def _count_parameters(name: str, own: Callable[..., Any]) -> int:

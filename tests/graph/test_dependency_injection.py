@@ -9,13 +9,17 @@ from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, interrupt
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, StateSnapshot, interrupt
+from typing_extensions import TypedDict
 
 from anabranch import Context, CorpusNotFoundError, SettingsError, answer, search
 from anabranch.agent.nodes.rerank import rerank
 from anabranch.agent.nodes.retrieve import retrieve
+from anabranch.agent.nodes.state import State
 from tests.graph.inside import build
 
 QUESTION = "Who built the Halden weir?"
@@ -130,6 +134,70 @@ def test_steps_that_cannot_stand_in_are_refused(river: str) -> None:
         build(nodes={"rerank": dict})
     with pytest.raises(SettingsError, match="returned list"):
         build(nodes={"rerank": lambda state: []}, settings={"corpus": river}).compile().invoke({"question": QUESTION})
+
+
+def half_a_draft(state: Any) -> dict[str, Any]:
+    return {"draft": {"answer": "mine"}}
+
+
+async def half_a_draft_later(state: Any) -> dict[str, Any]:
+    return half_a_draft(state)
+
+
+@pytest.mark.parametrize("own", [half_a_draft, half_a_draft_later, RunnableLambda(half_a_draft)])
+@pytest.mark.parametrize("name", ["retrieve", "rerank", "grade", "retrieval", "pack", "create", "cite", "finish"])
+def test_a_value_that_does_not_fit_is_blamed_on_the_step(name: str, own: Any, river: str) -> None:
+    compiled = build(nodes={name: own}, settings={"corpus": river}).compile()
+    with pytest.raises(SettingsError, match=rf"The step '{name}' returned .* draft\.window: Field required"):
+        compiled.invoke({"question": QUESTION})
+
+
+@pytest.mark.parametrize(
+    ("name", "update", "problem"),
+    [
+        ("begin", {}, "it has no 'turn'"),
+        ("rewrite", {}, "it has no 'queries'"),
+        ("fuse", {}, "it has no 'candidates'"),
+        ("merge", {}, "it has no 'passages'"),
+        ("create", {"drafft": "mine"}, "there is no channel 'drafft'"),
+        ("create", {"degraded": "x" * 100_000}, "degraded: Input should be a valid list"),
+        ("cite", {"claims": [{"text": "x" * 100_000}]}, r"claims\.0"),
+    ],
+)
+def test_what_a_step_lacks_or_invents_is_named(name: str, update: Any, problem: str, river: str) -> None:
+    compiled = build(nodes={name: lambda state: update}, settings={"corpus": river}).compile()
+    with pytest.raises(SettingsError, match=f"The step '{name}' returned .*{problem}") as raised:
+        compiled.invoke({"question": QUESTION})
+    assert len(str(raised.value)) < 1_000
+
+
+def test_a_runnable_that_returns_text_is_named(river: str) -> None:
+    own: Any = RunnableLambda(lambda state: "x" * 100_000)
+    with pytest.raises(SettingsError, match="The step 'create' returned str") as raised:
+        build(nodes={"create": own}, settings={"corpus": river}).compile().invoke({"question": QUESTION})
+    assert len(str(raised.value)) < 1_000
+
+
+def test_a_graph_in_the_place_of_a_step_pauses_and_goes_on(river: str) -> None:
+    class Own(State):
+        mine: str
+
+    class Returned(TypedDict):
+        answer: str
+        mine: str
+
+    inner = StateGraph(Own, output_schema=Returned)
+    inner.add_node("ask", lambda state: {"mine": interrupt("more?")})
+    inner.add_node("write", lambda state: {"answer": state["mine"]})
+    inner.add_edge(START, "ask")
+    inner.add_edge("ask", "write")
+    outer = build(nodes={"finish": inner.compile()}, settings={"corpus": river}).compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    assert outer.invoke({"question": QUESTION}, config)["__interrupt__"][0].value == "more?"
+    (task,) = outer.get_state(config, subgraphs=True).tasks
+    assert isinstance(task.state, StateSnapshot)
+    assert task.state.next == ("ask",)
+    assert outer.invoke(Command(resume="Mine."), config)["answer"] == "Mine."
 
 
 TAKEN = [
