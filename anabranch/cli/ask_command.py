@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -106,9 +106,10 @@ def ask(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
-    if all_documents:
-        sets = ["infer_filter=false", *(sets or [])]
-    corpus = choose_corpus(docs, corpus)
+    chosen: dict[str, Any] = {
+        "corpus": choose_corpus(docs, corpus), "model": model, "base_url": base_url, "effort": effort, "k": k,
+        "coverage": coverage, "infer_filter": False if all_documents else None,
+    }  # fmt: skip
     # Refused rather than ignored: a user of --thread would look for a conversation that does not exist.
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json, rows=rows)
@@ -117,9 +118,7 @@ def ask(
         if questions is None or out is None:
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
-        context = asking_context(
-            sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage
-        )
+        context = asking_context(sets, **chosen)
         if docs is not None:
             take_in(docs, context.corpus)
         with hint_after_interrupt(lambda: "Run the same command to answer the remaining questions."):
@@ -134,8 +133,8 @@ def ask(
         check_row_file(rows)
         # A resumed run keeps the settings that it began with.
         if not resume:
-            sets, coverage = ["synthesis=rows", *(sets or [])], _rows_coverage(sets, coverage)
-    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url, effort=effort, coverage=coverage)
+            chosen |= {"synthesis": "rows", "coverage": _rows_coverage(sets, coverage)}
+    context = asking_context(sets, **chosen)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
     # When everything that was typed has been checked: a folder may take minutes.
     if docs is not None:

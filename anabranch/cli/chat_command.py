@@ -48,10 +48,8 @@ def chat(
     # Imported here, because `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
-    if all_documents:
-        sets = ["infer_filter=false", *(sets or [])]
-    given = choose_corpus(docs, corpus)
-    context = asking_context(sets, corpus=given, model=model, base_url=base_url, effort=effort)
+    given, no_filter = choose_corpus(docs, corpus), False if all_documents else None
+    context = asking_context(sets, corpus=given, model=model, base_url=base_url, effort=effort, infer_filter=no_filter)
     narrowed = filters_of(filters)
     if docs is not None:
         take_in(docs, context.corpus)

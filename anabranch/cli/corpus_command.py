@@ -62,7 +62,7 @@ def rebuild(
         str | None,
         typer.Option(metavar="NAME", help="Embed every passage again: minilm, multilingual, openai:MODEL or a folder."),
     ] = None,
-    base_url: EmbedderUrlOption = None,
+    embedder_url: EmbedderUrlOption = None,
     wait: WaitOption = 0.0,
 ) -> None:
     """Rebuild the indexes from the database, as small as possible; documents and settings stay unchanged.
@@ -71,7 +71,7 @@ def rebuild(
     """
     from anabranch.cli.corpus_view import run_rebuild
 
-    run_rebuild(_address(corpus), embedder, base_url, wait=wait)
+    run_rebuild(_address(corpus), embedder, embedder_url, wait=wait)
 
 
 @corpus.command(cls=PlainCommand)

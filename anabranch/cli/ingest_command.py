@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anabranch.cli.shared_options import CorpusOption, EmbedderUrlOption, JsonOption, WaitOption
+from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, EmbedderUrlOption, JsonOption, WaitOption
 from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def ingest(
             help="minilm [dim](the default)[/], multilingual, openai:MODEL, or a folder with an ONNX model.",
         ),
     ] = None,
-    base_url: EmbedderUrlOption = None,
+    embedder_url: EmbedderUrlOption = None,
     chunk_sizes: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="Tokens of a root, a middle and a leaf [dim](2048,512,128)[/].")
     ] = None,
@@ -97,6 +97,7 @@ def ingest(
         str | None,
         typer.Option("--model", "-m", metavar="PROVIDER:NAME", help="Chat model of --summaries, as for `ask`."),
     ] = None,
+    base_url: BaseUrlOption = None,
     queue: Annotated[
         bool, typer.Option("--queue", help="Only queue the files; `anabranch work` reads them, on many machines.")
     ] = False,
@@ -123,20 +124,16 @@ def ingest(
     """
     from anabranch.cli.ingest_view import run_ingest
     from anabranch.cli.queue_actions import QUEUE_ACTIONS
-    from anabranch.cli.settings_options import context_of
+    from anabranch.cli.settings_options import asking_context
     from anabranch.readers import PLAIN, ReadOptions
     from anabranch.store.file_identity import is_url
 
     # Distinguished here, because `ingest` never takes a `Path` for an address.
     given = tuple(path if is_url(path) else Path(path) for path in paths)
-    context = context_of(corpus=corpus, model=model)
-    if model is not None and not summaries:
-        raise SettingsError("--model names the chat model of --summaries.", hint="Add --summaries, or leave it out.")
-    if summaries and base_url is not None and model is not None and ":" not in model:
-        msg = f"--base-url names the server of the embedder, and the chat model {model!r} names no provider."
-        raise SettingsError(
-            msg, hint="Set ANABRANCH_BASE_URL to the server of the chat model, or spell it provider:name."
-        )
+    if (model is not None or base_url is not None) and not summaries:
+        msg = "--model and --base-url name the chat model of --summaries."
+        raise SettingsError(msg, hint="Add --summaries; --embedder and --embedder-url name the embedder.")
+    context = asking_context(None, corpus=corpus, model=model, base_url=base_url)
     if summaries and queue:
         msg = "--summaries cannot be combined with --queue."
         raise SettingsError(msg, hint="Run `anabranch ingest --summaries` when the workers are done.")
@@ -148,7 +145,7 @@ def ingest(
         context.corpus,
         as_json=as_json,
         embedder=embedder or "",
-        base_url=base_url,
+        base_url=embedder_url,
         sizes=_sizes(chunk_sizes),
         language=language or "",
         access=tuple(access or ()),

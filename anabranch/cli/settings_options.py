@@ -15,32 +15,38 @@ if TYPE_CHECKING:
 MAX_SHOWN = 80
 
 
-def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Context:
+_OPTIONS = {
+    "corpus": "--corpus or --docs", "top_k": "-k", "infer_filter": "--no-inferred-filter", "synthesis": "--rows",
+}  # fmt: skip
+"""Options that set a setting of another name."""
+
+
+def context_of(sets: Sequence[str] | None = None, **options: object) -> Context:
     """Return the settings in force.
 
     Args:
-        sets: `key=value` pairs, each value JSON if it parses and text otherwise; the last one of a key counts.
+        sets: `key=value` pairs, each value JSON if it parses and text otherwise.
         options: Settings that have an option of their own; None where the option was not given.
 
     Raises:
-        SettingsError: An unknown key, a value out of bounds, a pair without '=', or a setting given both ways.
+        SettingsError: An unknown key, a value out of bounds, a pair without '=', or a setting given twice.
     """
     from anabranch.agent.graph.settings_precedence import resolve_settings
     from anabranch.agent.nodes.settings import Context
 
-    # The last pair of a key counts: a shell alias may contain an earlier one.
-    given = dict(_parse_pair(pair) for pair in sets or ())
     chosen = {name: value for name, value in options.items() if value is not None}
-    # Nobody can tell which of the two was meant.
-    if twice := [name for name in chosen if name in given]:
-        msg = f"The setting {twice[0]!r} is given twice, with --set and with --{twice[0].replace('_', '-')}."
-        raise SettingsError(msg, hint="Leave one out.")
-    typed = {name: _parse_value(Context, name, text) for name, text in given.items()}
-    return resolve_settings(Context(**{**chosen, **typed}))
+    ways = {name: _OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in chosen}
+    for name, text in map(_parse_pair, sets or ()):
+        # Nobody can tell which of the two was meant.
+        if name in ways:
+            msg = f"The setting {name!r} is given twice, with {ways[name]} and with --set {name}=..."
+            raise SettingsError(msg, hint="Leave one out.")
+        chosen[name], ways[name] = _parse_value(Context, name, text), f"--set {name}=..."
+    return resolve_settings(Context(**chosen))
 
 
 def asking_context(
-    sets: Sequence[str] | None, *, base_url: str | None, k: int | None = None, **options: str | None
+    sets: Sequence[str] | None, *, base_url: str | None, k: int | None = None, **options: object
 ) -> Context:
     """Return the settings of a command that asks, as `context_of` does.
 
@@ -50,7 +56,7 @@ def asking_context(
         k: Passages to find (`-k`), which also raises every shorter list; None for `top_k`.
         options: See `context_of`.
     """
-    context = context_of(sets, base_url=base_url, **options)
+    context = context_of(sets, base_url=base_url, top_k=k, **options)
     if base_url is not None and context.model is None:
         msg = f"--base-url names the server {base_url}, but no model is given."
         hint = "Add --model NAME; `anabranch doctor --model x --base-url URL` lists the models of a server."

@@ -51,7 +51,7 @@ BaseUrlOption = Annotated[
     ),
 ]
 EmbedderUrlOption = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
+    str | None, typer.Option("--embedder-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
 ]
 EffortOption = Annotated[
     str | None,

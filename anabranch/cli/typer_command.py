@@ -54,8 +54,15 @@ class PlainCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Parse the arguments; for an unknown option suggest a setting, for too many arguments quotes."""
+        args = _join_words(args, self.params)
         try:
-            return super().parse_args(ctx, _join_words(args, self.params))
+            *_, order = self.make_parser(ctx).parse_args([*args])
+            # Click itself would take the last of them.
+            if twice := [param for param in order if order.count(param) > 1 and not param.multiple]:
+                ctx.fail(
+                    f"The option {'/'.join([*twice[0].opts, *twice[0].secondary_opts])} is given twice. Leave one out."
+                )
+            return super().parse_args(ctx, args)
         except Exception as raised:
             error: Any = raised
             # Recognised by its attributes, because Typer does not export the class of an unknown option.

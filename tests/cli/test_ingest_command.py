@@ -156,7 +156,7 @@ def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> No
 
     with OpenAIStub(embedding=embedding) as stub:
         arguments = ["ingest", str(folder), "--corpus", str(corpus), "--embedder", "openai:stub"]
-        arguments += ["--base-url", stub.base_url]
+        arguments += ["--embedder-url", stub.base_url]
         command = [sys.executable, "-m", "anabranch.cli", *arguments]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while committed(corpus) < 2 and process.poll() is None:

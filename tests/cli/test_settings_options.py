@@ -27,8 +27,16 @@ def test_a_quoted_json_string_is_its_content() -> None:
     assert context_of(['corpus="a"']).corpus == "a"
 
 
-def test_the_last_value_of_a_key_counts() -> None:
-    assert context_of(["top_k=1", "top_k=2"]).top_k == 2
+@pytest.mark.parametrize("options", [{"top_k": 3}, {"infer_filter": False}, {"base_url": "http://b"}])
+def test_an_option_and_set_may_not_disagree(options: dict[str, object]) -> None:
+    (name,) = options
+    with pytest.raises(SettingsError, match=rf"{name!r} is given twice, with -.*and with --set {name}="):
+        context_of([f"{name}=1"], **options)
+
+
+def test_a_key_is_set_once() -> None:
+    with pytest.raises(SettingsError, match=r"'top_k' is given twice, with --set top_k=.*and with --set top_k="):
+        context_of(["top_k=1", "alpha=0.5", "top_k=1"])
 
 
 def test_explicit_beats_the_environment_which_beats_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,11 +117,6 @@ def test_a_pair_needs_a_key_and_an_equals_sign(pair: str) -> None:
         context_of([pair])
 
 
-def test_an_option_and_set_may_not_disagree() -> None:
-    with pytest.raises(SettingsError, match="--base-url"):
-        context_of(["base_url=http://a"], base_url="http://b")
-
-
 def test_long_values_are_cut_in_messages() -> None:
     with pytest.raises(SettingsError) as caught:
         context_of([f"fusion={'x' * 10_000}"])
@@ -162,6 +165,6 @@ def test_the_model_of_a_server_may_come_from_the_environment(monkeypatch: pytest
 
 
 def test_k_raises_what_would_be_shorter_and_keeps_what_was_given() -> None:
-    context = asking_context(["fusion=rrf", "top_k=3"], base_url=None, k=200)
+    context = asking_context(["fusion=rrf"], base_url=None, k=200)
     assert (context.top_k, context.depth, context.rerank_depth, context.fusion) == (200, 200, 200, "rrf")
     assert asking_context(None, base_url=None, k=2).depth == context_of().depth

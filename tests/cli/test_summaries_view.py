@@ -18,12 +18,11 @@ def summary(request: Request) -> Reply:
 
 
 @pytest.mark.loopback
-def test_it_prints_what_was_written_and_what_failed(
-    run: Run, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with OpenAIStub(summary) as stub:
-        monkeypatch.setenv("ANABRANCH_BASE_URL", stub.base_url)
-        given = ("ingest", documents, "--corpus", tmp_path / "c", "--summaries", "--model", "stub")
+def test_it_prints_what_was_written_and_what_failed(run: Run, documents: Path, tmp_path: Path) -> None:
+    with OpenAIStub(summary) as stub, OpenAIStub() as vectors:
+        chat = ("--summaries", "--model", "stub", "--base-url", stub.base_url)
+        embedder = ("--embedder", "openai:stub", "--embedder-url", vectors.base_url)
+        given = ("ingest", documents, "--corpus", tmp_path / "c", *chat, *embedder)
         first = run(*given)
         second = run(*given)
         in_json = run(*given, "--json")
@@ -37,16 +36,18 @@ def test_it_prints_what_was_written_and_what_failed(
     assert second.exit_code == 1
     assert in_json.stdout.startswith("[")
     assert "0 summaries written" in in_json.stderr
-    assert len([call for call in stub.calls if call.request.kind == "chat"]) == len(DOCUMENTS) + 2
+    assert [call.request.kind for call in stub.calls] == ["chat"] * (len(DOCUMENTS) + 2)
+    assert {call.request.kind for call in vectors.calls} == {"embedding"}
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--summaries"], "--summaries needs a chat model"),
-        (["--model", "openai:gpt-5-mini"], "--model names the chat model of --summaries"),
+        (["--model", "openai:gpt-5-mini"], "--model and --base-url name the chat model of --summaries"),
+        (["--base-url", "http://127.0.0.1:9/v1"], "--embedder-url name the embedder"),
         (["--summaries", "--model", "openai:gpt-5-mini"], "needs a key"),
-        (["--summaries", "--model", "qwen3", "--base-url", "http://127.0.0.1:9/v1"], "Set ANABRANCH_BASE_URL"),
+        (["--summaries", "--base-url", "http://127.0.0.1:9/v1"], "but no model is given"),
         (["--summaries", "--queue", "--model", "x"], "--summaries cannot be combined with --queue"),
     ],
 )

@@ -43,3 +43,49 @@ def test_a_question_without_quotes_is_told_what_it_lacks(run: Run, command: str)
     assert result.exit_code == 2
     assert "(is the rent). Put the question in quotes." in result.stderr
     assert "quotes" not in run("doctor", "is", "it").stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "ways"),
+    [
+        ("ask q --no-inferred-filter --set infer_filter=true", ("--no-inferred-filter", "--set infer_filter=")),
+        ("chat --no-inferred-filter --set infer_filter=true", ("--no-inferred-filter", "--set infer_filter=")),
+        ("ask q -k 3 --set top_k=5", ("-k", "--set top_k=")),
+        ("search q -k 3 --set top_k=5", ("-k", "--set top_k=")),
+        ("ask q --effort quick --set effort=deep", ("--effort", "--set effort=")),
+        ("ask q --coverage corpus --set coverage=document", ("--coverage", "--set coverage=")),
+        ("ask q --rows rows.csv --set synthesis=create", ("--rows", "--set synthesis=")),
+        ("ask q --docs . --set corpus=other", ("--docs", "--set corpus=")),
+        ("search q --set top_k=5 --set top_k=2", ("--set top_k=",)),
+        ("ask --questions q --out a -k 3 --set top_k=2", ("-k", "--set top_k=")),
+        ("eval . --set top_k=5 --set top_k=2", ("--set top_k=",)),
+    ],
+)
+def test_a_setting_given_twice_is_refused_in_one_line(run: Run, command: str, ways: tuple[str, ...]) -> None:
+    result = run(*command.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "is given twice" in result.stderr
+    assert all(way in result.stderr for way in ways)
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("search q -k 3 -k 5", "-k"),
+        ("ask q --corpus a -c b", "--corpus/-c"),
+        ("ingest . --prune --no-prune", "--prune/--no-prune"),
+        ("corpus stats --json --json", "--json"),
+        ("threads list -c a -c a", "--corpus/-c"),
+        ("serve --port 1 --port 2", "--port"),
+    ],
+)
+def test_an_option_given_twice_is_refused(run: Run, command: str, option: str) -> None:
+    result = run(*command.split(), env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert f"The option {option} is given twice." in result.stderr
+
+
+def test_an_option_that_may_be_repeated_is_taken_as_often_as_it_is_given(run: Run) -> None:
+    result = run("search", "q", "--corpus", "none", "--set", "top_k=3", "--set", "alpha=0.5")
+    assert "twice" not in result.stderr

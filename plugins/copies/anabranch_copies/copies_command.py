@@ -61,7 +61,7 @@ def import_(
         str | None,
         typer.Option(metavar="NAME", help="minilm, multilingual, openai:MODEL or a folder; for a new corpus."),
     ] = None,
-    base_url: EmbedderUrlOption = None,
+    embedder_url: EmbedderUrlOption = None,
     wait: WaitOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -78,7 +78,7 @@ def import_(
     from anabranch_copies.export.export_view import run_import
 
     raise typer.Exit(
-        run_import(file, _address(corpus), embedder=embedder, base_url=base_url, wait=wait, as_json=as_json)
+        run_import(file, _address(corpus), embedder=embedder, base_url=embedder_url, wait=wait, as_json=as_json)
     )
 
 

@@ -43,7 +43,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="NAME", help="minilm, multilingual, openai:MODEL, or a folder with an ONNX model."),
     ] = None,
-    base_url: EmbedderUrlOption = None,
+    embedder_url: EmbedderUrlOption = None,
     corpus: Annotated[
         Path | None,
         typer.Option(
@@ -135,7 +135,7 @@ def evaluate(
         baseline=baseline,
         sets=tuple(sets or ()),
         embedder=embedder or "",
-        base_url=base_url,
+        base_url=embedder_url,
         corpus=corpus,
         split=split,
         cache=cache,

@@ -17,7 +17,7 @@ def work(
         str | None,
         typer.Option(metavar="NAME", help="The corpus's own embedder, if its folder is elsewhere on this machine."),
     ] = None,
-    base_url: EmbedderUrlOption = None,
+    embedder_url: EmbedderUrlOption = None,
     password: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
@@ -37,4 +37,4 @@ def work(
     # Stopping a container or a service must return the jobs as Ctrl-C does; after a kill they wait for the lease.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     address = context_of(corpus=corpus).corpus
-    raise typer.Exit(run_worker(address, embedder or "", base_url, tuple(password or ())))
+    raise typer.Exit(run_worker(address, embedder or "", embedder_url, tuple(password or ())))
