@@ -17,6 +17,7 @@ from anabranch.agent.graph.answer import build
 from anabranch.agent.graph.answer import graph as answer_graph
 from anabranch.agent.graph.dependencies import MAX_CONCURRENCY, load_corpus, load_model, read_chunks
 from anabranch.agent.graph.settings_precedence import resolve_settings
+from anabranch.agent.nodes.finish import derive_result
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE, InputState
 from anabranch.cli.answer_json import is_written, result_of, work_of
@@ -36,7 +37,7 @@ from anabranch.cli.review_prompt import (
     rows_option,
     show,
 )
-from anabranch.cli.row_file import write_row_file
+from anabranch.cli.row_file import save_rows
 from anabranch.cli.threads import has_begun, is_ahead, is_unfinished, thread_config, thread_file, threads_of
 from anabranch.errors import AnabranchError, SettingsError
 
@@ -77,9 +78,12 @@ async def answer(request: Request, context: Context) -> bool:
         See `is_written`.
     """
     turn = await turn_of(request, context)
-    await _show(turn, request, context)
-    if request.rows is not None and not turn.waiting:
-        _save_rows(turn.state, request.rows)
+    try:
+        # Before a line is printed, whose reader may leave early (`| head`): what was paid for is on the disk.
+        if request.rows is not None and not turn.waiting:
+            save_rows(turn.state, request.rows)
+    finally:
+        await _show(turn, request, context)
     return is_written(turn.state)
 
 
@@ -140,6 +144,9 @@ async def _ask_next(graph: Graph, request: Request, context: Context, config: Ru
 async def _resume(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> TurnResult:
     snapshot = await _load_snapshot(graph, config)
     if not is_unfinished(snapshot):
+        # The rows of a finished run are in its thread: they are written again without a call.
+        if request.rows is not None and request.reply is None and snapshot.values:
+            return TurnResult({**snapshot.values, **derive_result(snapshot.values)})
         raise _no_unfinished_run(request)
     if not has_begun(snapshot):
         msg = f"Thread {request.thread!r} was stopped before its question was saved."
@@ -217,14 +224,6 @@ async def show_work(turn: TurnResult, request: Request, context: Context) -> Non
     repeated = [passage_id for pair in find_duplicates(turn.state).items() for passage_id in pair]
     chunks = await read_chunks(_settings(turn, context), turn.state, [*dict.fromkeys([*candidates, *repeated])])
     print_explanation(results(), turn.state, chunks, request.prompts.sent)
-
-
-def _save_rows(state: dict[str, Any], path: Path) -> None:
-    if state["route"]["name"] != "rows" or state["coverage"]["stopped"]:
-        say(notes(), f"{path} was not written: no model listed rows for this question.", style="yellow")
-        return
-    lines = write_row_file(path, state)
-    say(notes(), f"{path}: {lines:,} lines.", style="dim")
 
 
 def _settings(turn: TurnResult, context: Context) -> Context:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from anabranch.cli.output import check_folder, write_whole
+from anabranch.agent.nodes.finish import derive_result
+from anabranch.cli.output import check_folder, notes, say, write_whole
 from anabranch.errors import SettingsError
-from anabranch.text.normalization import clean, squeeze
+from anabranch.text.normalization import squeeze
 
 COLUMNS = ("row", "hit", "confirmed", "quote", "source", "page", "heading", "chunk_id", "start", "end")
 
-# A spreadsheet runs a cell that begins with one of these, and a stranger may have written the document.
-_FORMULA = ("=", "+", "-", "@")
+# A spreadsheet runs a cell that begins with one of these signs, half or full in width, and a stranger may have written
+# the document. Where a semicolon separates, a cell begins behind each of them, quoted or not.
+_FORMULA = re.compile(r"(^|[;|]) ?(?=[=+@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B-])")
 
 
 def check_row_file(path: Path) -> None:
@@ -27,6 +30,16 @@ def check_row_file(path: Path) -> None:
     if path.suffix.lower() != ".csv":
         raise SettingsError(f"--rows {path} is no CSV file.", hint="Give a name that ends in .csv.")
     check_folder(path, "--rows")
+
+
+def save_rows(state: Mapping[str, Any], path: Path) -> bool:
+    """Write the rows of a finished turn, and say so; False if no model listed rows."""
+    is_listed = state.get("route", {}).get("name") == "rows" and state["check"]["status"]
+    if not is_listed or state["coverage"]["stopped"]:
+        say(notes(), f"{path} was not written: no model listed rows for this question.", style="yellow")
+        return False
+    say(notes(), f"{path}: {write_row_file(path, derive_result(state)):,} lines.", style="dim")
+    return True
 
 
 def write_row_file(path: Path, state: Mapping[str, Any]) -> int:
@@ -49,5 +62,4 @@ def _lines(state: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _cell(text: str) -> str:
-    plain = squeeze(clean(text))
-    return f"'{plain}" if plain.startswith(_FORMULA) else plain
+    return _FORMULA.sub(r"\g<0>'", squeeze(text))

@@ -77,9 +77,14 @@ async def find_threads(saver: AsyncSqliteSaver | None, patterns: list[str]) -> d
 
 async def conversation_of(saver: AsyncSqliteSaver, thread: str, changed: str) -> Conversation:
     """Return the turns of a thread."""
+    messages = (await state_of(saver, thread)).get("messages") or []
+    return Conversation(thread, datetime.fromisoformat(changed).isoformat(timespec="seconds"), _turns(messages))
+
+
+async def state_of(saver: AsyncSqliteSaver, thread: str) -> dict[str, Any]:
+    """Return what the channels of a thread held last."""
     latest = await saver.aget_tuple(thread_config(thread))
-    messages = latest.checkpoint["channel_values"].get("messages") if latest is not None else None
-    return Conversation(thread, datetime.fromisoformat(changed).isoformat(timespec="seconds"), _turns(messages or []))
+    return latest.checkpoint["channel_values"] if latest is not None else {}
 
 
 def _turns(messages: list[AnyMessage]) -> tuple[ThreadTurn, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -75,13 +76,18 @@ def export(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - for the screen.")
     ] = "-",
+    rows: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write the rows that ask --rows listed last in thread ID.")
+    ] = None,
 ) -> None:
     """Write conversations as lines of JSON: thread, changed, and turns with question, answer and sources.
 
     [bold]Example:[/]  anabranch threads export --output threads.jsonl
     """
-    from anabranch.cli.threads_view import export_threads
+    from anabranch.cli.threads_view import export_rows, export_threads
 
+    if rows is not None:
+        raise typer.Exit(0 if asyncio.run(export_rows(_address(corpus), names or [], rows)) else 1)
     asyncio.run(export_threads(_address(corpus), names or [], output))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -12,7 +13,8 @@ from rich.text import Text
 
 from anabranch.cli.answer_view import print_sources, say_marked
 from anabranch.cli.output import json_text, notes, open_output, print_table, results, say, write_json
-from anabranch.cli.thread_reader import Conversation, ThreadTurn, conversation_of, find_threads, open_threads
+from anabranch.cli.row_file import check_row_file, save_rows
+from anabranch.cli.thread_reader import Conversation, ThreadTurn, conversation_of, find_threads, open_threads, state_of
 from anabranch.errors import UserError
 from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
@@ -90,6 +92,16 @@ async def export_threads(corpus: str, names: list[str], output: str) -> None:
             file.write(f"{json_text(asdict(each))}\n".encode("utf-8", "backslashreplace"))
     if output != "-":
         say(notes(), f"Exported {counted(len(found), 'thread')} to {output}.")
+
+
+async def export_rows(corpus: str, names: list[str], path: Path) -> bool:
+    """Write the rows of a thread's last answer; False if it has none."""
+    check_row_file(path)
+    async with open_threads(corpus) as saver:
+        found = await find_threads(saver, names)
+        if saver is None or len(found) != 1:
+            raise UserError(f"--rows is of one thread, not of {len(found)}.", hint="Give its id, as list shows it.")
+        return save_rows(await state_of(saver, *found), path)
 
 
 async def _conversations(corpus: str, names: list[str]) -> list[Conversation]:
