@@ -125,7 +125,7 @@ def check_update(step: str, update: object, *, is_closed: bool = True) -> None:
 
 
 def _misfit(step: str, returned: str) -> SettingsError:
-    hint = "Return a dictionary of the channels that it changes, as anabranch.agent.nodes.state describes them."
+    hint = "Return a dictionary of the channels that it changes, as anabranch.agent.nodes.state.State has them."
     return SettingsError(f"The step {step!r} returned {returned}.", hint=hint)
 
 
