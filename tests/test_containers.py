@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
+import shutil
 import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,25 +21,33 @@ from anabranch.cli.app import app
 from anabranch_server import health_routes
 from anabranch_server.services import GRACE
 from scripts.requirements import requirements
+from tests.dockerfiles import (
+    Instruction,
+    check_syntax,
+    copied_sources,
+    installs,
+    read_environment,
+    read_instructions,
+    run_install,
+    sent_files,
+)
 from tests.shared_fixtures import REPOSITORY
+from tests.test_workflows import steps, workflow
 
 EXTRAS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 IGNORED = [line for line in (REPOSITORY / ".dockerignore").read_text().split() if line]
-Instruction = tuple[str, str]
 
 
 def _stages() -> dict[str, list[Instruction]]:
     """Each stage of the Dockerfile with the instructions of those that it stands on."""
-    text = re.sub(r"\\\n", " ", (REPOSITORY / "Dockerfile").read_text())
     stages: dict[str, list[Instruction]] = {}
     name = ""
-    for line in (line for line in text.splitlines() if line.strip() and not line.startswith("#")):
-        word, _, rest = line.partition(" ")
-        if word == "FROM":
-            base, _, name = rest.split()
-            stages[name] = [*stages.get(base, [("FROM", base)])]
+    for line in read_instructions((REPOSITORY / "Dockerfile").read_text()):
+        if line.word == "FROM":
+            base, _, name = line.rest.split()
+            stages[name] = [*stages.get(base, [Instruction("FROM", base)])]
         elif name:
-            stages[name].append((word, " ".join(rest.split())))
+            stages[name].append(Instruction(line.word, " ".join(line.rest.split())))
     return stages
 
 
@@ -51,7 +60,7 @@ def _only(image: str, word: str) -> list[str]:
 
 
 def _environment(image: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for line in _only(image, "ENV") for pair in shlex.split(line))
+    return {name: value for line in _only(image, "ENV") for name, value in read_environment(line).items()}
 
 
 def test_the_server_is_the_image_that_is_built_by_default() -> None:
@@ -82,9 +91,52 @@ def test_packages_are_a_layer_below_the_source_in_tested_versions(stage: str) ->
     for at, rest in installs:
         assert ("-c constraints.txt" in rest) == (at < source)
         assert ("--no-deps ." in rest) == (at > source)
-    for each in next(rest for word, rest in lines if word == "COPY").split()[:-1]:
-        assert (REPOSITORY / each).is_file()
-        assert not any(fnmatch(each, pattern) for pattern in IGNORED)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_what_is_copied_is_there_and_sent_to_the_builder(stage: str) -> None:
+    assert set(copied_sources(STAGES[stage])) - {"."} <= sent_files(REPOSITORY)
+
+
+@pytest.mark.parametrize("stage", ["built", "built-aegra"])
+def test_the_shell_reads_the_commands_as_they_are_meant(stage: str, tmp_path: Path) -> None:
+    work = tmp_path / "src"
+    work.mkdir()
+    copied = ["pyproject.toml", "constraints.txt", "scripts/requirements.py"]
+    assert copied_sources(STAGES[stage]) == [*copied, "."]
+    for each in copied:
+        shutil.copy(REPOSITORY / each, work)
+    arguments = read_environment(" ".join(_only(stage, "ARG")))
+    calls = []
+    for line in (line for line in STAGES[stage] if line.word == "RUN"):
+        check_syntax(line.rest)
+        if installs(line):
+            calls += [call.words[1:] for call in run_install(line.rest, tmp_path, work, arguments)]
+    pinned = ["install", "-c", "constraints.txt"]
+    aegra = [[*pinned, "aegra-api==0.11.0"]] if stage == "built-aegra" else []
+    rest = [["install", "--no-deps", "."], ["uninstall", "--yes", "pip"]]
+    assert calls == [[*pinned, "-r", "requirements.txt"], *aegra, *rest]
+    # Nothing but what was meant is written, and pip can read it.
+    assert {each.name for each in work.iterdir()} == {"requirements.txt", *(Path(each).name for each in copied)}
+    names = {Requirement(line).name for line in (work / "requirements.txt").read_text().splitlines()}
+    assert names >= {Requirement(line).name for line in EXTRAS["serve"]}
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_other_commands_of_an_image_can_be_read_by_the_shell(image: str) -> None:
+    for command in _only(image, "RUN"):
+        check_syntax(command)
+
+
+def test_a_workflow_builds_every_image() -> None:
+    commands = "\n".join(step.get("run", "") for step in steps({"build": workflow("image.yml")["jobs"]["build"]}))
+    makefile = (REPOSITORY / "Makefile").read_text()
+    (recipe,) = re.findall(r"^image:.*\n\t(.+)$", makefile, flags=re.MULTILINE)
+    built = set(re.findall(r"^docker build --target (\S+)", commands, flags=re.MULTILINE))
+    if "make image" in commands.splitlines() and "--target" not in recipe:
+        built.add(list(STAGES)[-1])
+    assert built == set(IMAGES)
+    assert re.search(r"\blanggraph build --tag \S+$", commands, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("stage", ["built", "built-aegra"])
@@ -157,6 +209,11 @@ def test_everything_named_is_declared(composed: Any) -> None:
     assert volumes == set(composed["volumes"])
     networks = {each for service in composed["services"].values() for each in service["networks"]}
     assert networks - {"default"} == set(composed["networks"])
+    assert {each for service in composed["services"].values() for each in service.get("secrets", ())} == set(
+        composed["secrets"]
+    )
+    built = [each["build"] for each in composed["services"].values() if "build" in each]
+    assert all(each == "." or (each["context"] == "." and each["target"] in IMAGES) for each in built)
     for service in composed["services"].values():
         for other, condition in service.get("depends_on", {}).items():
             assert condition == {"condition": "service_healthy"}
@@ -215,11 +272,3 @@ def test_aegra_is_pinned_and_shares_its_queue() -> None:
     (copied, graphs) = [each.split()[0] for each in _only("aegra", "COPY") if not each.startswith("--from")]
     named = [each["path"] for each in json.loads((REPOSITORY / copied).read_text())["graphs"].values()]
     assert {path.removeprefix("./").split("/")[0] for path in named} == {graphs}
-
-
-def test_an_image_of_the_langgraph_command_has_what_the_page_needs() -> None:
-    """It installs the project without extras, and what langgraph.json lists beside it."""
-    listed = json.loads((REPOSITORY / "langgraph.json").read_text())["dependencies"]
-    # LangGraph's servers bring a server of their own, with its loop and its parser.
-    theirs = ("httptools", "uvicorn", "uvloop")
-    assert listed == [".", *(each for each in EXTRAS["serve"] if not each.startswith(theirs))]
