@@ -390,6 +390,7 @@ class TurnRecord(TypedDict):
     """What stays the same from the beginning of a turn to its end.
 
     Attributes:
+        version: That of the state; another version of Anabranch, with another one, does not finish the turn.
         settings: The given settings; a resumed run continues with them (ADR 7).
         access_digest: A digest of the access tags that the turn began with.
         generation: The generation of the corpus that the turn reads; 0 without a corpus.
@@ -399,6 +400,7 @@ class TurnRecord(TypedDict):
         inferred: A further filter; absent if there is none, or no longer.
     """
 
+    version: int
     settings: Annotated[dict[str, Any], Field(max_length=200)]
     access_digest: Annotated[str, Field(max_length=64)]
     generation: Count

@@ -18,7 +18,7 @@ from anabranch.agent.nodes.map import MapTask
 from anabranch.agent.nodes.reduce import ReduceTask
 from anabranch.agent.nodes.retrieve import RetrieveTask
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import InputState, RetrievalState, State
+from anabranch.agent.nodes.state import STATE_VERSION, InputState, RetrievalState, State
 from anabranch.errors import ThreadStateError
 from anabranch.retrieval import READER
 from anabranch.retrieval.fusion.missing_scores import queries_for
@@ -38,7 +38,8 @@ def to_begin(state: InputState) -> Send:
     settings = given.remembered() if isinstance(given, Context) else {}
     last = (state.get("messages") or [])[-1:]
     question, filters = state.get("question", ""), state.get("filters")
-    return Send("begin", BeginTask(question=question, filters=filters, messages=last, settings=settings))
+    task = BeginTask(version=STATE_VERSION, question=question, filters=filters, messages=last, settings=settings)
+    return Send("begin", task)
 
 
 def after_begin(state: State) -> Literal["retrieval", "finish"]:

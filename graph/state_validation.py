@@ -6,12 +6,14 @@ On a server, whoever may write to a thread may write anything into its state, so
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
-from langgraph.types import Overwrite
+from langchain_core.messages import AIMessage
+from langgraph.types import Overwrite, StateSnapshot
 from pydantic import Field, TypeAdapter, ValidationError
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
@@ -19,7 +21,7 @@ from typing_extensions import TypedDict
 
 from anabranch.agent.graph.settings_precedence import digest_access
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import OutputState, RetrievalState, State
+from anabranch.agent.nodes.state import STATE_VERSION, OutputState, RetrievalState, State
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.types import Chunk
 
@@ -65,11 +67,15 @@ def check_state(state: Mapping[str, Any], shape: type = State) -> Iterator[None]
     """Check a state before a step or an edge uses it; `shape` is the TypedDict that it takes.
 
     Raises:
-        ThreadStateError: A channel has the wrong shape, is too long, or is missing.
+        ThreadStateError: Another version began the turn; a channel has the wrong shape, is too long, or is missing.
     """
-    # The turn never began, or an earlier version began it.
-    if "turn" in shape.__annotations__ and not state.get("turn"):
-        raise _unusable("it has no 'turn'")
+    if "turn" in shape.__annotations__:
+        # The turn never began.
+        if not state.get("turn"):
+            raise _unusable("it has no 'turn'")
+        _refuse_other_version(state["turn"])
+    elif "version" in shape.__annotations__:
+        _refuse_other_version(state)
     try:
         _make_validator(shape).validate_python(state, strict=True)
     except ValidationError as error:
@@ -81,6 +87,35 @@ def check_state(state: Mapping[str, Any], shape: type = State) -> Iterator[None]
             problems = f"it has no {error.args[0]!r}"
             raise _unusable(problems) from error
         raise
+
+
+def _refuse_other_version(record: object) -> None:
+    """Refuse a turn, or what was sent to its first step, of another version: its shapes and its words may differ."""
+    # What is no record is refused for its shape.
+    if isinstance(record, Mapping) and record.get("version") != STATE_VERSION:
+        msg = "Another version of Anabranch began this run, and this version cannot go on with it."
+        raise ThreadStateError(msg, hint="Ask the question again in this conversation.")
+
+
+def check_resumption(snapshot: StateSnapshot, reply: object = None) -> None:
+    """Check that LangGraph can resume a run from a checkpoint, with this reply if it waits for one.
+
+    Where the next step does not exist in this version, LangGraph ends the run without an answer, and it ignores a reply
+    by the id of an interrupt that no longer waits.
+
+    Raises:
+        ThreadStateError: Another version began the run, or no such interrupt waits.
+    """
+    messages = snapshot.values.get("messages") or [None]
+    if snapshot.interrupts or not (snapshot.tasks or isinstance(messages[-1], AIMessage)):
+        _refuse_other_version(snapshot.values.get("turn") or None)
+    waiting = [interrupt.id for interrupt in snapshot.interrupts]
+    # Replies by id, as LangGraph tells them from others.
+    if isinstance(reply, Mapping) and all(re.fullmatch("[0-9a-f]{32}", str(key)) for key in reply):
+        for unknown in [key for key in reply if key not in waiting]:
+            msg = f"No interrupt {unknown} waits for a reply: it was answered, or another question was asked."
+            hint = f"Reply to {', '.join(waiting)}." if waiting else "This conversation waits for no reply."
+            raise ThreadStateError(msg, hint=hint)
 
 
 def check_values(values: Mapping[str, Any]) -> None:

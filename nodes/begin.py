@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
 from anabranch.agent.nodes.retrieve import refuse_unknown
-from anabranch.agent.nodes.state import Fresh, InputState, State, Update
+from anabranch.agent.nodes.state import STATE_VERSION, Fresh, InputState, State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import new_message_id
 from anabranch.errors import QuestionError
@@ -26,6 +26,7 @@ MAX_QUESTION_CHARS = 10_000
 class BeginTask(InputState, total=False):
     """Input of the first step: the caller's input, with only the last message, and the settings of the call."""
 
+    version: int
     settings: dict[str, Any]
 
 
@@ -65,6 +66,7 @@ async def _begin(state: BeginTask, turn: Turn, event: str) -> Update:
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
         "turn": TurnRecord(
+            version=STATE_VERSION,
             settings={**state.get("settings", {}), **turn.settings.remembered(), **effort},
             access_digest=turn.access_digest,
             generation=corpus.generation,

@@ -59,7 +59,8 @@ def _reply(request: dict[str, Any], what: str, known: Mapping[str, Any] | None) 
     """
     problem = ""
     for _ in range(MAX_TRIES):
-        reply = interrupt({**request, **({"problem": problem} if problem else {})})
+        shown = {**request, **({"problem": problem} if problem else {})}
+        reply = interrupt(shown, response_schema=_reply_schema(what, known))
         if reply is True or reply == "ok":
             return None
         texts = _texts(reply, what)
@@ -70,6 +71,14 @@ def _reply(request: dict[str, Any], what: str, known: Mapping[str, Any] | None) 
         problem += f" Resume with true to accept, or with a list of at least one of the {what}."
     msg = f"The review of {what} got {MAX_TRIES} replies that could not be used."
     raise SettingsError(msg, hint="Start the turn again.")
+
+
+def _reply_schema(what: str, known: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the JSON schema of a reply, from which a client makes a form; LangGraph does not check it."""
+    items = {"type": "string"} if known is None else {"enum": [*known]}
+    accepted = {"const": True, "title": "Accept"}
+    changed = {"type": "array", "title": f"Use these {what} instead", "items": items, "minItems": 1}
+    return {"title": f"Review of {what}", "anyOf": [accepted, changed]}
 
 
 def _texts(reply: Any, what: str) -> list[str] | None:  # noqa: ANN401  # a person's reply may be anything

@@ -48,6 +48,9 @@ from anabranch.types import (
 Update = dict[str, Any]
 """What a step returns: new values of channels."""
 
+STATE_VERSION = 1
+"""Raised by whoever changes what checkpoints hold, or the names of the steps (`tests/graph/test_state_version.py`)."""
+
 
 @dataclass(frozen=True)
 class Fresh:

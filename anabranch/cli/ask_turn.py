@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, StateSnapshot, StreamMode
+from langgraph.types import Command, Interrupt, StateSnapshot, StreamMode
 
 from anabranch.agent.graph.answer import build
 from anabranch.agent.graph.answer import graph as answer_graph
 from anabranch.agent.graph.dependencies import MAX_CONCURRENCY, load_corpus, load_model, read_chunks
 from anabranch.agent.graph.settings_precedence import resolve_settings
+from anabranch.agent.graph.state_validation import check_resumption, check_state
 from anabranch.agent.nodes.finish import derive_result
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE, InputState
@@ -47,7 +48,7 @@ class TurnResult:
     """The state after a run, and the review that it waits for, if any."""
 
     state: dict[str, Any]
-    waiting: list[dict[str, Any]] = field(default_factory=list)
+    waiting: Sequence[Interrupt] = ()
 
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
@@ -110,8 +111,8 @@ async def turn_of(request: Request, context: Context) -> TurnResult:
         # With --json nobody is asked: the output says how to resume. An unusable reply interrupts again, hence the
         # loop.
         while turn.waiting and can_ask() and not request.as_json:
-            reply: Command[Any] = Command(resume=ask_person(notes(), turn.waiting[0]))
-            turn = await _run(graph, reply, context, config, request)
+            reply = ask_person(notes(), turn.waiting[0].value)
+            turn = await _reply(graph, turn.waiting[0], reply, context, config, request)
     return turn
 
 
@@ -143,10 +144,12 @@ async def _ask_next(graph: Graph, request: Request, context: Context, config: Ru
 
 async def _resume(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> TurnResult:
     snapshot = await _load_snapshot(graph, config)
+    check_resumption(snapshot)
     if not is_unfinished(snapshot):
         # The rows of a finished run are in its thread: they are written again without a call.
         if request.rows is not None and request.reply is None and snapshot.values:
-            return TurnResult({**snapshot.values, **derive_result(snapshot.values)})
+            with check_state(snapshot.values):
+                return TurnResult({**snapshot.values, **derive_result(snapshot.values)})
         raise _no_unfinished_run(request)
     if not has_begun(snapshot):
         msg = f"Thread {request.thread!r} was stopped before its question was saved."
@@ -156,11 +159,25 @@ async def _resume(graph: Graph, request: Request, context: Context, config: Runn
             msg = f"Thread {request.thread!r} was stopped; it does not wait for a reply."
             raise SettingsError(msg, hint="Leave --reply out.")
         return await _run(graph, None, context, config, request)
-    waiting = [interrupt.value for interrupt in snapshot.interrupts]
     # Nothing runs; the review is shown again.
     if request.reply is None:
-        return TurnResult(dict(snapshot.values), waiting)
-    return await _run(graph, Command(resume=reply_of(request.reply, waiting[0])), context, config, request)
+        return TurnResult(dict(snapshot.values), snapshot.interrupts)
+    (waiting, *_) = snapshot.interrupts
+    return await _reply(graph, waiting, reply_of(request.reply, waiting.value), context, config, request)
+
+
+async def _reply(
+    graph: Graph,
+    waiting: Interrupt,
+    reply: Any,  # noqa: ANN401  # true, or a list of texts
+    context: Context,
+    config: RunnableConfig,
+    request: Request,
+) -> TurnResult:
+    """Reply to one interrupt by its id, because somebody else may have replied meanwhile, or asked something else."""
+    by_id = {waiting.id: reply}
+    check_resumption(await graph.aget_state(config), by_id)
+    return await _run(graph, Command(resume=by_id), context, config, request)
 
 
 async def _load_snapshot(graph: Graph, config: RunnableConfig) -> StateSnapshot:
@@ -197,13 +214,12 @@ async def _run(
             # Whole messages are streamed again when a step adds them to the conversation.
             elif isinstance(payload[0], AIMessageChunk):
                 watcher.token(payload[0].text, payload[0].id)
-    interrupts = state.pop("__interrupt__", ())
-    return TurnResult(state, [interrupt.value for interrupt in interrupts])
+    return TurnResult(state, state.pop("__interrupt__", ()))
 
 
 async def _show(turn: TurnResult, request: Request, context: Context) -> None:
     if turn.waiting:
-        show_waiting(turn.waiting[0], request)
+        show_waiting(turn.waiting[0].value, request)
     elif request.as_json:
         value = await result_of(turn.state, _settings(turn, context))
         prompts = request.prompts.whole if request.whole_prompts else request.prompts.sent

@@ -94,7 +94,7 @@ class ChatSession:
         turn = await turn_of(request, self._context)
         self._last = (turn, request)
         if turn.waiting:
-            show_waiting(turn.waiting[0], request)
+            show_waiting(turn.waiting[0].value, request)
         else:
             print_answer(results(), turn.state, sources=False)
         results().print()

@@ -17,6 +17,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from anabranch.cli.threads import thread_config, thread_file, threads_of
 from anabranch.errors import UserError
 
+SHOWN = {"marker", "source", "page", "heading", "quote"}
+"""What is printed of a source."""
+
 
 @dataclass(slots=True)
 class ThreadTurn:
@@ -95,5 +98,6 @@ def _turns(messages: list[AnyMessage]) -> tuple[ThreadTurn, ...]:
         elif turns:
             facts = message.response_metadata
             turns[-1].answer, turns[-1].abstained = message.text, bool(facts.get("abstained"))
-            turns[-1].sources = tuple(facts.get("sources") or ())
+            # Another version may have written other fields.
+            turns[-1].sources = tuple(each for each in facts.get("sources") or () if each.keys() >= SHOWN)
     return tuple(turns)

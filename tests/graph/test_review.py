@@ -8,7 +8,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from anabranch.agent.graph.state_validation import check_resumption
 from anabranch.agent.nodes.settings import Context
+from anabranch.errors import ThreadStateError
 from anabranch.safety.operator import environment
 from tests.graph.inside import build
 
@@ -59,6 +61,53 @@ async def test_a_reply_that_makes_no_sense_is_asked_for_again(reply: Any, river:
     assert "Resume with" in again["__interrupt__"][0].value["problem"]
     state = await compiled.ainvoke(Command(resume=True), config)
     assert "Ida Marrow" in state["answer"]
+
+
+async def test_the_schema_of_a_reply_is_there_for_a_form(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    for review in ("queries", "sources"):
+        context = Context(corpus=river, review=review)
+        paused = await compiled.ainvoke({"question": QUESTION}, _thread(review), context=context)
+        (waiting,) = paused["__interrupt__"]
+        accept, change = waiting.response_schema["anyOf"]
+        assert (accept["const"], change["type"], change["minItems"]) == (True, "array", 1)
+        offered = [passage["id"] for passage in waiting.value.get("passages", [])]
+        assert change["items"] == ({"enum": offered} if review == "sources" else {"type": "string"})
+        assert (await compiled.aget_state(_thread(review))).interrupts == (waiting,)
+
+
+async def test_a_late_reply_to_an_earlier_pause_is_none_to_this_one(river: str) -> None:
+    """Its passages are another question's; LangGraph leaves the run paused, and the caller can ask first."""
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config, context = _thread("late"), Context(corpus=river, review="sources")
+    first = (await compiled.ainvoke({"question": QUESTION}, config, context=context))["__interrupt__"][0]
+    late = {first.id: True}
+    check_resumption(await compiled.aget_state(config), late)
+    second = (await compiled.ainvoke({"question": "How wide is the mill?"}, config, context=context))["__interrupt__"][
+        0
+    ]
+    assert second.id != first.id
+    with pytest.raises(ThreadStateError, match=f"No interrupt {first.id} waits for a reply.*Reply to {second.id}"):
+        check_resumption(await compiled.aget_state(config), late)
+    again = await compiled.ainvoke(Command(resume=late), config)
+    assert again["__interrupt__"] == [second]
+    assert (await compiled.aget_state(config)).next == ("review_sources",)
+    state = await compiled.ainvoke(Command(resume={second.id: True}), config)
+    assert state["answer"]
+    with pytest.raises(ThreadStateError, match="This conversation waits for no reply"):
+        check_resumption(await compiled.aget_state(config), {second.id: True})
+
+
+async def test_each_try_has_an_id_of_its_own(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config, context = _thread("tries"), Context(corpus=river, review="sources")
+    first = (await compiled.ainvoke({"question": QUESTION}, config, context=context))["__interrupt__"][0]
+    second = (await compiled.ainvoke(Command(resume={first.id: 5}), config))["__interrupt__"][0]
+    assert "Resume with" in second.value["problem"]
+    assert second.response_schema == first.response_schema
+    with pytest.raises(ThreadStateError, match="No interrupt"):
+        check_resumption(await compiled.aget_state(config), {first.id: True})
+    assert (await compiled.ainvoke(Command(resume={second.id: True}), config))["answer"]
 
 
 async def test_a_turn_can_be_forked_from_any_step_with_other_settings(river: str) -> None:

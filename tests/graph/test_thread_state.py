@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
@@ -97,7 +98,14 @@ async def test_refining_ends_with_the_budget_and_keeps_the_answer(river: str) ->
 
 
 def turn(**changed: Any) -> dict[str, Any]:
-    whole = {"settings": {}, "access_digest": "", "generation": 1, "filters": None, "question": "x"}
+    whole = {
+        "version": STATE_VERSION,
+        "settings": {},
+        "access_digest": "",
+        "generation": 1,
+        "filters": None,
+        "question": "x",
+    }
     return {**whole, "standalone_question": "x", **changed}
 
 

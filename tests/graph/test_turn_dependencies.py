@@ -15,6 +15,7 @@ from anabranch.agent.graph.bindings import NONE_BOUND
 from anabranch.agent.graph.dependencies import load_model
 from anabranch.agent.graph.running_turn import RunningTurn
 from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.errors import CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models import local_servers
@@ -28,7 +29,14 @@ from anabranch.types import Chunk
 
 
 def turn_of(context: Context, generation: int = 0) -> RunningTurn:
-    record = {"settings": {}, "access_digest": "", "generation": generation, "filters": None, "question": ""}
+    record = {
+        "version": STATE_VERSION,
+        "settings": {},
+        "access_digest": "",
+        "generation": generation,
+        "filters": None,
+        "question": "",
+    }
     runtime: Any = None
     return RunningTurn("grade", {"turn": record, "trace": []}, context, NONE_BOUND, runtime)
 

@@ -9,13 +9,20 @@ from langgraph.runtime import Runtime
 from anabranch.agent.graph.bindings import NONE_BOUND
 from anabranch.agent.graph.running_turn import RunningTurn
 from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.types import TurnRecord
 
 
 def record(question: str = "", filters: dict[str, Any] | None = None) -> TurnRecord:
     """Return the record of a turn that asks a question."""
     return TurnRecord(
-        settings={}, access_digest="", generation=0, filters=filters, question=question, standalone_question=question
+        version=STATE_VERSION,
+        settings={},
+        access_digest="",
+        generation=0,
+        filters=filters,
+        question=question,
+        standalone_question=question,
     )
 
 

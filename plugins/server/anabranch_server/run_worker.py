@@ -16,6 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from sqlalchemy.exc import SQLAlchemyError
 
+from anabranch.agent.graph.state_validation import check_resumption
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import VISIBLE
 from anabranch.errors import AnabranchError
@@ -235,12 +236,15 @@ class RunWorker:
         if not has_begun:
             await refuse_large(snapshot.values)
         config = config_of(record, request, has_begun=has_begun)
+        graph_input = None if has_begun else request.graph_input()
+        if not isinstance(graph_input, dict):
+            check_resumption(await graph.aget_state(config), graph_input and graph_input.resume)
         values: Any = snapshot.values
         messages = MessageEvents(is_whole=request.has_whole_messages)
         has_text = False
         # A run whose steps had all ended has none left; its state is streamed all the same.
         stream = graph.astream(
-            None if has_begun else request.graph_input(),
+            graph_input,
             config,
             context=request.graph_context(),
             stream_mode=request.modes(),

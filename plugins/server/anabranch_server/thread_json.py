@@ -45,7 +45,9 @@ def state_json(snapshot: StateSnapshot) -> dict[str, Any]:
 
 def interrupts_json(found: Sequence[Interrupt]) -> list[dict[str, Any]]:
     """Return the interrupts that a run waits for."""
-    return [{"value": each.value, "id": each.id} for each in found]
+    # The schema only where there is one, as LangGraph's servers do.
+    schemas = [{"response_schema": each.response_schema} if each.response_schema else {} for each in found]
+    return [{"value": each.value, "id": each.id, **schema} for each, schema in zip(found, schemas, strict=True)]
 
 
 def checkpoint_json(config: Mapping[str, Any] | None) -> dict[str, Any] | None:

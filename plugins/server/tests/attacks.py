@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from anabranch.agent.nodes.state import STATE_VERSION
 from plugins.server.tests.attack_world import ACME, CANARY, GLOBEX, MARK, QUESTIONS, TAGS, TOKEN, Person, World
 
 SQL = ("' OR '1'='1", "x') OR 1=1 --", "%", "_", "*", "$.owner", "a.b", "\x00")
@@ -187,6 +188,7 @@ class Attacker:
         of: Any = [theirs.tenant, sorted(theirs.access)]
         known: dict[str, Any] = {
             "turn": {
+                "version": STATE_VERSION,
                 "settings": self.context(),
                 "access_digest": hashlib.sha256(json.dumps(of).encode()).hexdigest()[:16],
                 "generation": 1,

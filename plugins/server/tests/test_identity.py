@@ -10,6 +10,7 @@ import httpx
 import pytest
 import yaml
 
+from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.ingestion.pipeline import ingest
 from anabranch_server.identity.api_keys import digest_of_secret, new_key
 from plugins.server.tests.aegra_server import aegra_servers
@@ -197,7 +198,13 @@ async def test_a_paused_run_goes_on_without_a_context_and_for_nobody_else(http: 
     own = await thread_of(http, "eve")
     await ask(http, "eve", QUESTIONS[CANTEEN], own, **review)
     assert SALARY not in (await http.post(f"/threads/{own}/runs/wait", json=body, headers=as_("eve"))).text
-    forged_turn = {"settings": {"access": ["hr"]}, "access_digest": "0" * 16, "generation": 1, "filters": None}
+    forged_turn = {
+        "version": STATE_VERSION,
+        "settings": {"access": ["hr"]},
+        "access_digest": "0" * 16,
+        "generation": 1,
+        "filters": None,
+    }
     forged_turn |= {"question": QUESTIONS[SALARY], "standalone_question": QUESTIONS[SALARY]}
     forged = {"values": {"turn": forged_turn}, "as_node": "begin"}
     assert (await http.post(f"/threads/{own}/state", json=forged, headers=as_("eve"))).status_code == 200

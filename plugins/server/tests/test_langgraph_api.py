@@ -209,10 +209,31 @@ async def test_pause_and_resume_without_the_context(filled: Any) -> None:
     paused = await filled.runs.wait(
         thread["thread_id"], "answer", input=QUESTION, context={"review": "sources", "top_k": 5}
     )
-    offered = paused["__interrupt__"][0]["value"]["passages"]
-    state = await filled.runs.wait(thread["thread_id"], "answer", command={"resume": [offered[0]["id"]]})
+    (waiting,) = paused["__interrupt__"]
+    offered = waiting["value"]["passages"]
+    state = await filled.threads.get_state(thread["thread_id"])
+    shown = (await filled.threads.get(thread["thread_id"]))["interrupts"] or {"": state["interrupts"]}
+    for each in (waiting, *state["tasks"][0]["interrupts"], *next(iter(shown.values()))):
+        assert each["id"] == waiting["id"]
+        assert each["response_schema"]["anyOf"][1]["items"] == {"enum": [passage["id"] for passage in offered]}
+    reply = {waiting["id"]: [offered[0]["id"]]}
+    state = await filled.runs.wait(thread["thread_id"], "answer", command={"resume": reply})
     assert [passage["id"] for passage in state["passages"]] == [offered[0]["id"]]
     assert state["answer"]
+
+
+async def test_a_run_of_another_version_is_refused_and_its_thread_goes_on(filled: Any) -> None:
+    thread = (await filled.threads.create())["thread_id"]
+    await filled.runs.wait(thread, "answer", input=QUESTION, context={"review": "sources"})
+    turn = (await filled.threads.get_state(thread))["values"]["turn"]
+    later = {"turn": {**turn, "version": turn["version"] + 1}}
+    await filled.threads.update_state(thread, later, as_node="review_sources")
+    refused = await filled.runs.wait(thread, "answer", command={"resume": True}, raise_error=False)
+    assert "Another version of Anabranch began this run" in str(refused)
+    assert "Ask the question again in this conversation" in str(refused)
+    state = await filled.runs.wait(thread, "answer", input=QUESTION)
+    assert "Ida Marrow" in state["answer"]
+    assert len(state["messages"]) == 3
 
 
 async def test_fork_from_a_step(filled: Any) -> None:

@@ -15,6 +15,7 @@ import httpx
 import pytest
 import yaml
 
+from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
 from anabranch_server.application import create_app
@@ -83,7 +84,12 @@ class Hoarder:
         text = "x" * self._size(random, MAX_BODY - 1000)
         claim = {"grade": "not_confirmed", "text": text, "reason": "", "nearest": ""}
         check = {"status": "", "claims": 1, "quoted": 0, "found": 0, "not_confirmed": 1, "checked": text}
-        turn = {"settings": {"create_prompt": text, text[:100]: 1}, "access_digest": "", "generation": 1}
+        turn = {
+            "version": STATE_VERSION,
+            "settings": {"create_prompt": text, text[:100]: 1},
+            "access_digest": "",
+            "generation": 1,
+        }
         turn |= {"filters": None, "question": "x", "standalone_question": "x"}
         known: dict[str, Any] = {
             "answer": text, "missing": text, "question": text, "turn": turn, "claims": [claim] * 3, "check": check,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from anabranch.agent.graph.state_validation import MAX_VALUE
+from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch_server import state_history, state_size
 from plugins.server.tests.gate import ASKED, Served, gated
 
@@ -16,7 +17,14 @@ LONG = "x" * (MAX_VALUE + 1)
 
 
 def turn(**changed: Any) -> dict[str, Any]:
-    whole = {"settings": {}, "access_digest": "", "generation": 1, "filters": None, "question": "x"}
+    whole = {
+        "version": STATE_VERSION,
+        "settings": {},
+        "access_digest": "",
+        "generation": 1,
+        "filters": None,
+        "question": "x",
+    }
     return {**whole, "standalone_question": "x", **changed}
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.graph import START, StateGraph
 
+from anabranch.agent.nodes.state import State
 from anabranch_server.thread_records import MAX_METADATA_CHARS
 from plugins.server.tests.gate import ASKED, Served, gated
 
@@ -98,6 +100,42 @@ async def test_a_thread_that_waits_for_a_person_says_so_and_what_for(served: Ser
     await served.http.post(f"/threads/{thread}/runs/wait", json={"command": {"resume": "go on"}})
     shown = (await served.http.get(f"/threads/{thread}")).json()
     assert (shown["status"], shown["interrupts"], shown["values"]["answer"]) == ("idle", {}, ASKED["input"]["question"])
+
+
+async def test_a_late_reply_is_refused_and_the_thread_waits_as_before(served: Served) -> None:
+    served.gate.pauses, thread = True, await served.thread()
+    runs = f"/threads/{thread}/runs/wait"
+    first = (await served.http.post(runs, json=ASKED)).json()["__interrupt__"][0]["id"]
+    second = (await served.http.post(runs, json=ASKED)).json()["__interrupt__"][0]["id"]
+    late = (await served.http.post(runs, json={"command": {"resume": {first: "go on"}}})).json()
+    assert late["__error__"]["error"] == "ThreadStateError"
+    assert f"No interrupt {first} waits for a reply" in late["__error__"]["message"]
+    shown = (await served.http.get(f"/threads/{thread}/state")).json()
+    assert ([each["id"] for each in shown["interrupts"]], shown["next"]) == ([second], ["wait"])
+    served.gate.opened.set()
+    done = (await served.http.post(runs, json={"command": {"resume": {second: "go on"}}})).json()
+    assert done["answer"] == ASKED["input"]["question"]
+
+
+async def test_a_run_of_another_version_is_refused_also_where_its_next_step_is_gone(served: Served) -> None:
+    """Nothing runs there, and LangGraph would call that a success."""
+    served.gate.opened.set()
+    thread = await served.thread()
+    config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+    values = {"turn": {"question": "x"}, "messages": [{"type": "human", "content": "Who built the weir?"}]}
+    builder = StateGraph(State)
+    builder.add_node("before", lambda _: values)
+    builder.add_node("gone", lambda _: {})
+    builder.add_edge(START, "before")
+    builder.add_edge("before", "gone")
+    await builder.compile(checkpointer=served.services.saver, interrupt_before=["gone"]).ainvoke({}, config)
+    runs = f"/threads/{thread}/runs/wait"
+    reply = (await served.http.post(runs, json={"command": {"resume": True}})).json()
+    assert "Another version of Anabranch began this run" in reply["__error__"]["message"]
+    assert "Ask the question again in this conversation" in reply["__error__"]["message"]
+    again = (await served.http.post(runs, json=ASKED)).json()
+    assert again["answer"] == ASKED["input"]["question"]
+    assert again["messages"][0]["content"] == "Who built the weir?"
 
 
 async def test_metadata_have_a_bound_as_a_whole(served: Served) -> None:
