@@ -58,7 +58,8 @@ def _label(blocks: Sequence[Block], at: int) -> str:
     label = _LABELLED.match(text)
     if not label:
         return ""
-    end = next(end for _, end in spans(text) if end > label.end())
+    # The label may reach to the end of the text: it takes in the first character of the words.
+    end = next(end for _, end in spans(text) if end >= label.end())
     return text[:end].strip() if end <= LONGEST_CAPTION else text[:LONGEST_CAPTION].rpartition(" ")[0]
 
 

@@ -36,13 +36,18 @@ def _parts(text: str, embedder: Tokens, size: int, room: int) -> Iterator[str]:
     if named + sum(costs) <= room or not rows or not names_columns(cells_of(header)):
         yield text
         return
-    part, filled = [header], named
+    part, filled, is_told = [header], named, False
     for row, cost in zip(rows, costs, strict=True):
         if len(part) > 1 and filled + cost > room:
             yield "\n".join(part)
             part, filled, room = [header], named, size
         if named + cost > size:
-            yield from record_texts(cells_of(header), cells_of(row))
+            texts = list(record_texts(cells_of(header), cells_of(row)))
+            # Names that are too long, or have no value in this row, would be lost.
+            if not is_told and any(name not in "\n".join(texts) for name in cells_of(header)):
+                yield header
+                is_told = True
+            yield from texts
         else:
             part.append(row)
             filled += cost

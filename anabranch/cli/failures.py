@@ -6,6 +6,7 @@ ANABRANCH_DEBUG=1 shows the traceback.
 
 from __future__ import annotations
 
+import logging
 import select
 import sys
 import traceback
@@ -43,6 +44,9 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         from anabranch.safety.operator import as_operator
 
+        if _is_debugging():  # what a run reports and survives, such as a file that brings out a fault
+            logging.basicConfig(format="%(message)s")
+            logging.getLogger("anabranch").setLevel(logging.INFO)
         try:
             with nullcontext() if for_others else as_operator():
                 return command(*args, **kwargs)
@@ -90,11 +94,15 @@ def _is_pipe_closed() -> bool:
 def report(error: BaseException) -> None:
     """Print the paragraph, and with ANABRANCH_DEBUG the traceback."""
     console = notes()
-    from anabranch.safety.operator import environment
-
-    if environment().get("debug", "") not in ("", "0"):
+    if _is_debugging():
         console.print("".join(traceback.format_exception(error)), soft_wrap=True)
     say(console, f"error: {paragraph(error)}", style="red")
+
+
+def _is_debugging() -> bool:
+    from anabranch.safety.operator import environment
+
+    return environment().get("debug", "") not in ("", "0")
 
 
 def paragraph(error: BaseException) -> str:

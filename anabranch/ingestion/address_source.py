@@ -61,8 +61,8 @@ SOURCES: Registry[SourceMaker] = Registry("source", {}, use="Reading from {}://"
 """
 
 
-def sources_of(addresses: Sequence[str], options: FetchOptions) -> list[AddressSource]:
-    """Return the sources of addresses, in the order of their first address.
+def sources_of(addresses: Sequence[str], options: FetchOptions) -> dict[str, AddressSource]:
+    """Return the sources by their addresses, in the order of their first address.
 
     Raises:
         UserError: An address has an unknown scheme, or is invalid.
@@ -71,7 +71,7 @@ def sources_of(addresses: Sequence[str], options: FetchOptions) -> list[AddressS
     by_maker: dict[SourceMaker, list[str]] = {}
     for address in addresses:
         by_maker.setdefault(_maker_of(address), []).append(address)
-    return [make(given, options) for make, given in by_maker.items()]
+    return {", ".join(given): make(given, options) for make, given in by_maker.items()}
 
 
 def _maker_of(address: str) -> SourceMaker:

@@ -19,6 +19,7 @@ from anabranch.ingestion.access_inheritance import Inheritance
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
 from anabranch.readers import READERS, extension_of
+from anabranch.readers.faults import refuse_faults
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord
 from anabranch.text.normalization import storable
 
@@ -42,6 +43,7 @@ class Arrival:
         notes: Remarks on the file and its documents, each once.
         changed: Number of its documents that are new or different.
         failures: Number of its parts that could not be read.
+        is_refused: Whether a document that is the whole file could not be used.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Arrival:
     notes: dict[str, None] = field(default_factory=dict)
     changed: int = 0
     failures: int = 0
+    is_refused: bool = False
 
     @property
     def path(self) -> Path:
@@ -146,7 +149,8 @@ class ChangeCheck:
             unread = FileRecord(identity, storable(found.source), "", access)
             return Arrival(number, found, unread, "", 0, count_documents(self._writer, known))
         if found.fetch is not None:
-            seen = found.fetch()
+            with refuse_faults(found.source, "fetched"):
+                seen = found.fetch()
         digest, stamp = self._hash_and_stamp(found, seen)
         if previous is not None and previous.sha256 == digest:
             refreshed = previous._replace(stamp=stamp)

@@ -77,6 +77,8 @@ class Tally:
     def fail_part(self, number: int, file: str, source: str, reason: str, message: str) -> None:
         """Add a part of a file that cannot be read; more than MOST_FAILURES are only counted."""
         self._failures[number] += 1
+        if source == file:  # it is the whole file
+            self._finished.add(number)
         self._sources[number] = file
         if self._failures[number] <= MOST_FAILURES:
             self._rows.append((number, FileRow(source, "failed", f"{reason}: {message}")))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from anabranch.chunking.hierarchical_chunker import Sizes, grow
+from anabranch.chunking.hierarchical_chunker import Sizes
 from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit, leaf_counter
 from anabranch.errors import ReadingError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
@@ -20,7 +20,7 @@ from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
-from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
+from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart, cut_document
 from anabranch.ingestion.isolation.worker_protocol import Setup
 from anabranch.ingestion.language_advice import LanguageTally
 from anabranch.ingestion.source_names import Names
@@ -29,6 +29,7 @@ from anabranch.ingestion.write_batch import Batch
 from anabranch.models.embedder import Embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.readers.document import Failure
+from anabranch.readers.faults import refuse_faults
 from anabranch.store.file_identity import is_gone
 from anabranch.store.records import Grown, content_digest, digest_of
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, WriteResult
@@ -220,38 +221,47 @@ class Intake:
         try:
             for part in parts:
                 if isinstance(part, Failure):
-                    file.failures += 1
-                    self._tally.fail_part(file.number, file.source, part.source, part.reason, part.message)
+                    self._fail_part(file, part.source, part.reason, part.message)
                     continue
                 # Before the next document, so that a file of one document is committed together with its record.
                 self._commit_if_full()
-                self._take_document(part, file)
+                try:
+                    self._take_document(part, file)
+                except ReadingError as error:
+                    self._fail_part(file, part.document.source, error.reason, str(error))
         except ReadingError as error:
             self._tally.fail(file.number, file.source, error.reason, str(error))
         else:
             self._finish(file)
 
+    def _fail_part(self, file: Arrival, source: str, reason: str, message: str) -> None:
+        file.failures += 1
+        file.is_refused |= source == file.source
+        self._tally.fail_part(file.number, file.source, source, reason, message)
+
     def _take_document(self, part: ChunkedDocument, file: Arrival) -> None:
-        # A document's own metadata goes first: a line of JSONL knows more than its file.
-        path, facts = file.record.path, {**file.found.metadata, **part.document.metadata}
-        document = replace(part.document, access=part.document.access or file.record.access, metadata=facts)
+        """Add a document to the batch, unless the corpus holds it.
+
+        Raises:
+            ReadingError: It cannot be used; errors of the store are none of a document's.
+        """
+        path, document = file.record.path, part.document
+        with refuse_faults(document.source, "used"):
+            # A document's own metadata goes first: a line of JSONL knows more than its file.
+            facts = {**file.found.metadata, **document.metadata}
+            document = replace(document, access=document.access or file.record.access, metadata=facts)
+            if not self._rights.cover(document.access):
+                raise ReadingError("it names access tags that you do not hold", reason="access")
+            file.notes |= dict.fromkeys(document.notes[: MOST_NOTES - len(file.notes)])
         document = self._names.make_unique(document, path)
-        if not self._rights.cover(document.access):
-            why = "it names access tags that you do not hold"
-            file.failures += 1
-            self._tally.fail_part(file.number, file.source, document.source, "access", why)
-            return
-        for note in document.notes[: MOST_NOTES - len(file.notes)]:
-            file.notes[note] = None
-        doc_id, digest = digest_of(document.source), content_digest(document)
+        with refuse_faults(document.source, "used"):
+            doc_id, digest = digest_of(document.source), content_digest(document)
         if not self._writer.see(path, doc_id):
-            why = "the name occurs twice in the file; the first one counts"
-            file.failures += 1
-            self._tally.fail_part(file.number, file.source, document.source, "duplicate", why)
-            return
+            raise ReadingError("the name occurs twice in the file; the first one counts", reason="duplicate")
         if self._writer.holds(doc_id, digest, path):
             return
-        tree = part.tree or grow(document, self._tokens, self._sizes)
+        with refuse_faults(document.source, "cut into passages"):
+            tree = part.tree or cut_document(document, self._tokens, self._sizes)
         if not self._batch.has_room(tree):
             self._commit()
         file.changed += 1
@@ -288,14 +298,14 @@ class Intake:
     def _report_written(self, finished: Sequence[FileRecord], result: WriteResult) -> None:
         for refused, why in result.refused:
             file = self._files[refused.path]
-            file.failures += 1
             file.changed -= 1
-            self._tally.fail_part(file.number, file.source, refused.document.source, "broken", why)
+            self._fail_part(file, refused.document.source, "broken", why)
         for record in finished:
             file = self._files.pop(record.path)
             changes = file.changed + result.removed.get(record.path, 0)
             status, counts = _status(file.held, changes), self._writer.counts(record.path)
-            self._tally.add(file.number, FileRow(file.source, status, "", *counts, tuple(file.notes)))
+            if counts[0] or not file.is_refused:  # else its row is there
+                self._tally.add(file.number, FileRow(file.source, status, "", *counts, tuple(file.notes)))
         self._names.clear_waiting()
 
 

@@ -6,16 +6,18 @@ Copies (pages, members) are made one at a time, on demand, in a temporary folder
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from anabranch.errors import ReadingError
 from anabranch.ingestion.address_source import AddressSource, FetchOptions, sources_of
 from anabranch.ingestion.crawl_limits import CrawlLimits
 from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of, survey
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.readers.document import Failure
 from anabranch.readers.documentation_site import site_tool
+from anabranch.readers.faults import refuse_faults
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
 
@@ -28,15 +30,18 @@ class Gathered:
     archive that is opened.
     """
 
-    def __init__(self, walked: Walked, folder: Path, *, archives: bool, sources: Sequence[AddressSource] = ()) -> None:
-        """Take the files of a walk, and sources of addresses; copies go into `folder`."""
+    def __init__(
+        self, walked: Walked, folder: Path, *, archives: bool, sources: Mapping[str, AddressSource] | None = None
+    ) -> None:
+        """Take the files of a walk, and sources by their addresses; copies go into `folder`."""
         self._walked = walked
         self._folder = folder
         self._archives = archives
-        self._sources = sources
+        self._sources = sources or {}
         self._known = len(walked.files)
         self._here: set[str] = set()
         self._read_whole: set[str] = set()
+        self._listed: list[AddressSource] = []
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -49,7 +54,7 @@ class Gathered:
         return self._walked.files
 
     def __len__(self) -> int:
-        return self._known + sum(map(len, self._sources))
+        return self._known + sum(map(len, self._sources.values()))
 
     def __iter__(self) -> Iterator[FoundFile | Failure]:
         from anabranch.ingestion.archives import is_archive
@@ -66,8 +71,13 @@ class Gathered:
                 yield from self._members(found)
             else:
                 yield Failure(found.source, "unsupported", "It is an archive; --archives opens it.")
-        for source in self._sources:
-            yield from source
+        for name, source in self._sources.items():
+            try:
+                with refuse_faults(name, "listed"):
+                    yield from source
+                self._listed.append(source)
+            except ReadingError as error:
+                yield Failure(name, error.reason, str(error))
 
     def is_missing(self, identity: str) -> bool:
         """Tell, after the iteration, whether a file in the corpus is gone from this input.
@@ -78,7 +88,8 @@ class Gathered:
         if identity in self._here:
             return False
         if is_url(identity):
-            return any(source.is_missing(identity) for source in self._sources)
+            # One that failed has not seen what is there.
+            return any(source.is_missing(identity) for source in self._listed)
         if any(archive in self._read_whole for archive in archives_of(identity)):
             return True
         path = Path(identity)
@@ -91,14 +102,19 @@ class Gathered:
 
         whole, archive = True, identity_of(found)
         self._known -= 1
-        for item in members(found, self._folder):
-            self._known += 1
-            # A failure of the archive itself: it was not read to its end, so missing members may still be there.
-            if item.source == found.source:
-                whole = False
-            # A member that cannot be read still exists.
-            self._here.add(storable(f"{archive}{item.source.removeprefix(found.source)}"))
-            yield item
+        try:
+            with refuse_faults(found.source, "opened"):
+                for item in members(found, self._folder):
+                    self._known += 1
+                    # A failure of the archive itself: it was not read to its end, so members may be missing.
+                    if item.source == found.source:
+                        whole = False
+                    # A member that cannot be read still exists.
+                    self._here.add(storable(f"{archive}{item.source.removeprefix(found.source)}"))
+                    yield item
+        except ReadingError as error:
+            whole = False
+            yield Failure(found.source, error.reason, str(error))
         if whole:
             self._read_whole.add(archive)
 

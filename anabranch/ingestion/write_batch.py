@@ -7,14 +7,15 @@ finished files, so that a file counts as ingested exactly when all its documents
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
 
 from anabranch.chunking.hierarchical_chunker import Tree
+from anabranch.errors import ModelError
 from anabranch.ingestion.ingest_report import IngestReport
 from anabranch.models.embedder import Embedder
-from anabranch.store.corpus_embedder import embed_missing
+from anabranch.store.corpus_embedder import embed_missing, embed_texts
 from anabranch.store.records import Grown
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, WriteResult
 
@@ -23,6 +24,12 @@ WAITING_LEAVES = 256
 
 WAITING_SECONDS = 5.0
 """Most seconds between commits: a kill loses no more reading than that, and the current document."""
+
+MOST_REFUSED = 20
+"""Documents, one after the other, that an embedder may refuse before the run ends."""
+
+# What every embedder takes; one that does not is broken or configured wrongly.
+_PLAIN_TEXT = "The weir was built in 1848."
 
 # Files without a new leaf do not fill a batch, but their records must be committed, too.
 _MOST_RECORDS = 1000
@@ -39,6 +46,8 @@ class Batch:
     clock: Callable[[], float] = time.monotonic
     _grown: list[Grown] = field(default_factory=list)
     _leaves: int = 0
+    _refused: list[tuple[Grown, str]] = field(default_factory=list)
+    _refused_in_row: int = 0
     _finished: list[FileRecord] = field(default_factory=list)
     _refreshed: list[FileRecord] = field(default_factory=list)
     _committed: float = field(init=False)
@@ -87,17 +96,50 @@ class Batch:
         embedded = list(compress(self._grown, is_whole))
         partly = {grown.path for grown, whole in zip(self._grown, is_whole, strict=True) if not whole}
         finished = [record for record in self._finished if record.path not in partly]
-        records = [*finished, *self._refreshed]
+        refused = {grown.path for grown, _ in self._refused}
+        records = [record.unread() if record.path in refused else record for record in finished] + self._refreshed
         result = self.writer.write(embedded, records) if embedded or records else WriteResult({}, [])
-        self._grown, self._finished, self._refreshed, self._leaves = [], [], [], 0
+        result.refused.extend(self._refused)
+        self._grown, self._finished, self._refreshed, self._refused, self._leaves = [], [], [], [], 0
         self._committed = self.clock()
         return finished, result
 
     def embed(self) -> None:
-        """Embed the waiting documents; vectors are stored as they come."""
-        embed_missing(
-            self.writer, self.embedder, (text for grown in self._grown for text in grown.leaves), self._add_progress
-        )
+        """Embed the waiting documents; vectors are stored as they come.
+
+        A document that the embedder refuses is left out, and `write` returns it with the reason.
+
+        Raises:
+            ModelError: The embedder is down, or refuses any text, or too many documents one after the other.
+        """
+        try:
+            self._embed(self._grown)
+        except ModelError as error:
+            if error.retryable:
+                raise
+            # The error does not say whose text it is about.
+            for grown in self._grown:
+                self._embed_alone(grown)
+            lacking = {id(grown) for grown, _ in self._refused}
+            self._grown = [grown for grown in self._grown if id(grown) not in lacking]
+
+    def _embed_alone(self, grown: Grown) -> None:
+        try:
+            self._embed([grown])
+        except ModelError as error:
+            self._refused_in_row += 1
+            if error.retryable or self._refused_in_row > MOST_REFUSED:
+                raise
+            if self._refused_in_row == 1:
+                embed_texts(self.embedder, [_PLAIN_TEXT])
+            why = f"{grown.document.source!r} cannot be embedded: {error.message}"
+            self._refused.append((grown, f"{why} The next run tries it again, unless you leave the file out."))
+        else:
+            self._refused_in_row = 0
+
+    def _embed(self, documents: Sequence[Grown]) -> None:
+        texts = (text for grown in documents for text in grown.leaves)
+        embed_missing(self.writer, self.embedder, texts, self._add_progress)
 
     def _add_progress(self, leaves: int) -> None:
         self.report.embedded += leaves

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anabranch.errors import ModelError
+from anabranch.errors import ClientFaultError
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.text.scripts import main_script
 
@@ -148,15 +148,15 @@ def unit_rows(rows: ArrayLike, *, count: int, embedder: str) -> Vectors:
         embedder: Name for the message.
 
     Raises:
-        ModelError: Wrong shape, or a row that is zero, infinite or not a number.
+        ClientFaultError: Wrong shape, or a row that is zero, infinite or not a number.
     """
     vectors = np.ascontiguousarray(rows, dtype=np.float32)
     if vectors.ndim != 2 or vectors.shape[0] != count:
         msg = f"The embedder {embedder!r} gave an array of shape {vectors.shape} for {count} texts."
-        raise ModelError(msg, hint="Check that the model is a sentence embedder.")
+        raise ClientFaultError(msg, hint="Check that the model is a sentence embedder.")
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     usable = np.isfinite(lengths) & (lengths > 0)
     if not usable.all():
         msg = f"The embedder {embedder!r} gave {int((~usable).sum())} vectors that are zero or not finite."
-        raise ModelError(msg, hint="The model file may be damaged, or it is no sentence embedder.")
+        raise ClientFaultError(msg, hint="The model file may be damaged, or it is no sentence embedder.")
     return np.asarray(vectors / lengths, dtype=np.float32)

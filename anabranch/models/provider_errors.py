@@ -24,7 +24,10 @@ STUMBLED = (
 
 _DOWN = "See that the server runs and that its address is right; `anabranch doctor` asks it."
 
-_MISTAKES = (TypeError, AttributeError, NameError, LookupError, AssertionError, ImportError, NotImplementedError)
+_MISTAKES = (
+    TypeError, AttributeError, NameError, LookupError, AssertionError, ImportError, ArithmeticError, ValueError,
+    RuntimeError, MemoryError, StopIteration,
+)  # fmt: skip
 
 
 def sorted_error(

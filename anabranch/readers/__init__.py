@@ -14,9 +14,10 @@ from pathlib import Path, PurePath
 from anabranch.errors import MissingExtraError, ReadingError, SettingsError
 from anabranch.readers.corpus_marker import is_corpus, names_in
 from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
+from anabranch.readers.faults import refuse
 from anabranch.readers.size_limit import limit_of
 from anabranch.registry import Registry
-from anabranch.text.normalization import squeeze, storable
+from anabranch.text.normalization import storable
 
 __all__ = ["PLAIN", "READERS", "Failure", "ReadOptions", "Reader", "extension_of", "read"]
 
@@ -81,16 +82,11 @@ def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Docu
         raise ReadingError(f"{source!r}: {error.message}", reason="unsupported", hint=error.hint) from error
     except OSError as error:
         if error.errno is None:  # not from the system: what some libraries raise on a damaged file
-            raise _broken(source, error) from error
+            raise refuse(source, "read", error) from error
         what = error.strerror or type(error).__name__
         raise ReadingError(f"{source!r} cannot be opened: {what}.", reason="unreadable") from error
     except Exception as error:
-        raise _broken(source, error) from error
-
-
-def _broken(source: str, error: Exception) -> ReadingError:
-    what = squeeze(str(error))[:200] or type(error).__name__
-    return ReadingError(f"{source!r} cannot be read: {what}", reason="broken")
+        raise refuse(source, "read", error) from error
 
 
 def _reader_of(path: Path, source: str) -> Reader:
@@ -108,9 +104,13 @@ def _reader_of(path: Path, source: str) -> Reader:
 
 
 def _titled(document: Document) -> Document:
-    """Return a document whose title is text: where it comes from the file's name, that may be any bytes."""
-    title = _EXPORT_ID.sub("", storable(document.title))
-    return document if title == document.title else replace(document, title=title)
+    """Return a document whose names are text: where they come from the file's name, that may be any bytes."""
+    names = {"title": _EXPORT_ID.sub("", storable(document.title)), "source": storable(document.source)}
+    return (
+        document
+        if names["title"] == document.title and names["source"] == document.source
+        else replace(document, **names)
+    )
 
 
 def _check_size(path: Path, source: str, reader: Reader) -> None:

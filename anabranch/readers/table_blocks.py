@@ -242,6 +242,8 @@ def _combined(header: CellTexts, row: CellTexts) -> list[str]:
 def record_texts(header: CellTexts, row: CellTexts) -> Iterator[str]:
     """Write one row as lines of `name: value`; where it takes several texts, each begins with the row's first cell."""
     lines = [f"{_name(header, at)}: {' '.join(cell.split())}" for at, cell in enumerate(row) if cell]
+    if not lines:
+        return
     key = lines[0] if len(lines[0]) <= _LONGEST_KEY else f"{lines[0][:_LONGEST_KEY]}…"
     text = [lines[0]]
     for line in lines[1:]:

@@ -14,6 +14,7 @@ import numpy as np
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.readers.corpus_marker import DATABASE
+from anabranch.readers.faults import describe_fault
 from anabranch.store.corpus_facts import changes_in
 from anabranch.store.corpus_folder import SAVE
 from anabranch.store.filter_sql import LISTED
@@ -21,8 +22,8 @@ from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.schema import prepare
 from anabranch.store.writer_protocol import FileRecord, WriteResult
 
-# SQLite and its driver raise these for a value: text that is not Unicode, or a number or text that is too large.
-_NO_ROW = (UnicodeEncodeError, OverflowError, sqlite3.DataError)
+# SQLite and its driver raise these for a value, and others for a disk or a file that fails.
+_NO_ROW = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
 
 
 class CorpusDatabase:
@@ -228,9 +229,11 @@ class CorpusDatabase:
         self.connection.execute("SAVEPOINT document")
         try:
             self._replace(grown)
-        except _NO_ROW as error:
+        except Exception as error:
+            if isinstance(error, sqlite3.Error) and not isinstance(error, _NO_ROW):
+                raise
             self.connection.execute("ROLLBACK TO document")
-            why = f"it cannot be stored: {error}"
+            why = f"it cannot be stored: {describe_fault(error)}"
         else:
             why = ""
         self.connection.execute("RELEASE document")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from anabranch.errors import EmbedderMismatchError, SettingsError
-from anabranch.models.embedder import Embedder
+from anabranch.errors import AnabranchError, ClientFaultError, EmbedderMismatchError, SettingsError
+from anabranch.models.embedder import Embedder, Vectors
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
+from anabranch.readers.faults import describe_fault
 from anabranch.safety.operator import read_variable
 from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.amounts import without_amounts
@@ -90,11 +91,29 @@ def embed_missing(
         model: Its embedder.
         texts: What is embedded of leaves (`anabranch.store.records.embedded_text`).
         progress: Called with the number of texts after each call.
+
+    Raises:
+        AnabranchError: See `embed_texts`.
     """
     missing = writer.missing_vectors(list(texts), model.name)
     # Sorted by length: a batch is padded to its longest text.
     keys = sorted(missing, key=lambda key: len(missing[key]))
     for start in range(0, len(keys), EMBEDDED_LEAVES):
         part = keys[start : start + EMBEDDED_LEAVES]
-        writer.add_vectors(part, model.embed([without_amounts(missing[key]) for key in part]), model.name)
+        writer.add_vectors(part, embed_texts(model, [without_amounts(missing[key]) for key in part]), model.name)
         progress(len(part))
+
+
+def embed_texts(model: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return what the embedder does, also where it is somebody's whose errors are not ours.
+
+    Raises:
+        AnabranchError: It failed; a `ClientFaultError` for any other exception.
+    """
+    try:
+        return model.embed(texts)
+    except AnabranchError:
+        raise
+    except Exception as error:
+        msg = f"The embedder {model.name!r} failed: {describe_fault(error)}."
+        raise ClientFaultError(msg, hint="Report it to those who made it.") from error

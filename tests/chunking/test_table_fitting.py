@@ -53,6 +53,20 @@ def test_a_row_that_leaves_no_room_for_the_header_is_written_by_column() -> None
     assert not any("| " in text for text in found)
 
 
+def test_the_name_of_a_column_without_values_is_kept() -> None:
+    header = ["Gebäude", "Bemerkung", *[f"Jahr {year}" for year in range(2010, 2020)], "Leerstand", "Anmerkung " * 40]
+    row = ["Rathaus", "Strom im Winter und im Sommer", *map(str, range(310, 320)), "", "keine"]
+    text = "\n".join(leaves([Block(markdown_rows([header, row, row, [""] * 13 + ["keine"]]))], 64))
+    assert text.count("Leerstand") == 1
+    assert text.count("Anmerkung") >= 40
+    assert text.count("Jahr 2010: 310") == 2
+
+
+def test_a_row_without_cells_leaves_the_header() -> None:
+    header = "| " + " | ".join(f"Jahr {year}" for year in range(1990, 2020)) + " |"
+    assert "".join(leaves([Block(f"{header}\n|  |")], 64)) == header
+
+
 def test_figures_without_names_are_not_doubled() -> None:
     rows = [[f"{n}", f"{n}.198"] for n in range(60)]
     found = leaves([Block(part) for part in table_parts(rows)], 48)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -36,16 +37,34 @@ def test_ids_are_stable_and_an_unchanged_chunk_keeps_its_own(tmp_path: Path) -> 
         assert len(ids(database) & first) >= len(first) - 1
 
 
-def test_a_batch_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_batch_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(CorpusDatabase(tmp_path)) as database:
         database.write([grown("One.")], [])
         changes = database.changes
-        broken = grown("Two.")
-        object.__setattr__(broken, "path", None)
-        with pytest.raises(Exception, match="NOT NULL"):
-            database.write([grown("Three."), broken], [])
+        replace, texts = database._replace, iter(["Three.", "Two."])
+
+        def fail(document: Grown) -> None:
+            if next(texts) == "Two.":
+                raise sqlite3.OperationalError("disk I/O error")
+            replace(document)
+
+        monkeypatch.setattr(database, "_replace", fail)
+        with pytest.raises(sqlite3.OperationalError):
+            database.write([grown("Three."), grown("Two.")], [])
         assert database.one("SELECT text FROM chunks WHERE level = 2")[0] == "One."
         assert database.changes == changes
+
+
+@pytest.mark.parametrize("column", ["path", "digest"])
+@pytest.mark.parametrize("value", [None, object(), "\udce9", 1 << 70])
+def test_a_document_that_fits_no_row_costs_itself(tmp_path: Path, column: str, value: object) -> None:
+    with closing(CorpusDatabase(tmp_path)) as database:
+        broken = grown("Two.")
+        object.__setattr__(broken, column, value)
+        ((refused, why),) = database.write([grown("One."), broken], []).refused
+        assert refused is broken
+        assert why.startswith("it cannot be stored: ")
+        assert database.one("SELECT text FROM chunks WHERE level = 2")[0] == "One."
 
 
 def test_numbers_that_json_does_not_have_do_not_break_filters(tmp_path: Path) -> None:

@@ -20,13 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anabranch.errors import OperationError
+from anabranch.errors import OperationError, ReadingError
 from anabranch.ingestion.change_detection import Arrival
 from anabranch.ingestion.isolation.job_queue import Job, JobQueue
 from anabranch.ingestion.isolation.read_and_chunk import FilePart, read_and_chunk
 from anabranch.ingestion.isolation.reader_process import COMMAND, ReaderProcess
 from anabranch.ingestion.isolation.worker_protocol import Frame, Setup, Tag, error_frame, leaves, parse_part, reason
-from anabranch.readers import READERS, extension_of
+from anabranch.readers import READERS, Failure, extension_of
+from anabranch.readers.faults import refuse, refuse_faults
 
 MOST_PROCESSES = 8
 
@@ -136,7 +137,8 @@ class ReaderPool:
 
     def _parts(self, file: Arrival, job: Job | None) -> Iterator[FilePart]:
         if job is None:
-            yield from read_and_chunk(file.path, file.source, self._setup.options, real=file.real)
+            with refuse_faults(file.source, "read"):
+                yield from read_and_chunk(file.path, file.source, self._setup.options, real=file.real)
             return
         while True:
             frame = self._next_frame(job)
@@ -144,7 +146,13 @@ class ReaderPool:
                 continue
             if frame.tag == Tag.END:
                 return
-            yield parse_part(frame)
+            try:
+                part = parse_part(frame)
+            except ReadingError:
+                raise
+            except Exception as error:  # noqa: BLE001  # others of its parts may follow
+                part = Failure(file.source, "broken", refuse(file.source, "read", error).message)
+            yield part
 
     def _next_frame(self, job: Job) -> Frame | None:
         """Return the next frame; None after waiting too long, when another process is started."""

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, Tree, grow
-from anabranch.errors import ReadingError
+from anabranch.errors import AnabranchError, ReadingError
 from anabranch.ingestion.safe_open import pin_path
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers import READERS, extension_of, read
 from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
+from anabranch.readers.faults import refuse
 from anabranch.readers.heartbeat import beat
 
 
@@ -61,7 +62,7 @@ def read_and_chunk(
             yield (
                 item
                 if isinstance(item, Failure)
-                else ChunkedDocument(item, _tree(item, tokens, sizes) if tokens else None)
+                else ChunkedDocument(item, cut_document(item, tokens, sizes) if tokens else None)
             )
 
 
@@ -79,11 +80,16 @@ class _TokensWithHeartbeat:
         return self._tokens.offsets(text)
 
 
-def _tree(document: Document, tokens: Tokens, sizes: Sizes) -> Tree:
+def cut_document(document: Document, tokens: Tokens, sizes: Sizes) -> Tree:
+    """Return the chunk tree of a document.
+
+    Raises:
+        ReadingError: It cannot be cut.
+        MemoryError: It takes more memory than there is.
+    """
     try:
         return grow(document, _TokensWithHeartbeat(tokens), sizes)
-    except MemoryError:
+    except (AnabranchError, MemoryError):
         raise
     except Exception as error:  # one document that cannot be cut must not end the run
-        why = " ".join(str(error).split())[:200] or type(error).__name__
-        raise ReadingError(f"{document.source!r} cannot be cut into passages: {why}", reason="broken") from error
+        raise refuse(document.source, "cut into passages", error) from error

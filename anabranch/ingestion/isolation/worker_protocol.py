@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
+import traceback
 from dataclasses import asdict, dataclass, fields
 from enum import IntEnum
 from pathlib import Path
@@ -17,10 +18,13 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.readers.document import Block, Document, Failure, ReadOptions
+from anabranch.readers.faults import log
 from anabranch.store.records import make_json_safe
 
 MOST_BYTES = 256 << 20
 """Most bytes of a frame, which both sides hold in memory."""
+
+_MOST_TRACE = 4000
 
 _BLOCK = [field.name for field in fields(Block)]
 _NODE = [field.name for field in fields(ChunkNode) if field.name != "text"]
@@ -152,6 +156,8 @@ def parse_part(frame: Frame) -> FilePart:
     """
     given = _from_json(frame)
     if frame.tag == Tag.ERROR:
+        if given["trace"]:
+            log.info("%s\n%s", given["message"], given["trace"])
         raise ReadingError(given["message"], reason=given["reason"], hint=given["hint"])
     if frame.tag == Tag.FAILURE:
         return Failure(*given)
@@ -165,7 +171,8 @@ def parse_part(frame: Frame) -> FilePart:
 def error_frame(error: ReadingError, *, leaves: bool = False) -> Frame:
     """Return the frame that ends an order with an error."""
     facts = {"message": error.message, "reason": error.reason, "hint": error.hint, "leaves": leaves}
-    return Frame(Tag.ERROR, _to_json(facts))
+    trace = "".join(traceback.format_exception(error.__cause__))[-_MOST_TRACE:] if error.__cause__ else ""
+    return Frame(Tag.ERROR, _to_json(facts | {"trace": trace}))
 
 
 def end_frame(*, leaves: bool) -> Frame:

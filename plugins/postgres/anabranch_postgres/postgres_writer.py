@@ -6,12 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, LiteralString
+from typing import Any, LiteralString
 
 import numpy as np
-from psycopg import Connection, DataError
+from psycopg import Connection, DataError, Error, IntegrityError
 
 from anabranch.models.embedder import Vectors
+from anabranch.readers.faults import describe_fault
 from anabranch.store.corpus_language import resolve_language
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.writer_protocol import FileRecord, WriteResult
@@ -29,9 +30,6 @@ _GONE: tuple[LiteralString, ...] = (
 
 class PostgresWriter(PostgresSummaries):
     """Writes to a corpus, implementing `SummaryWriter`; made by `PostgresStore.writer`, which holds the lock."""
-
-    REFUSING: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError, DataError)
-    """Errors of the database and its driver for a value: invalid Unicode, a NUL, or a number too large."""
 
     def __init__(self, connection: Connection[Any], corpus: int) -> None:
         """Take a connection for this writer alone, and the number of the corpus."""
@@ -95,7 +93,10 @@ class PostgresWriter(PostgresSummaries):
                 # A savepoint: one document with an invalid character must not cost the others.
                 with self.transaction():
                     self._replace(batch)
-            except self.REFUSING as error:
+            except Exception as error:
+                # Others of the database and its driver are about the server, and no document's.
+                if isinstance(error, Error) and not isinstance(error, DataError | IntegrityError):
+                    raise
                 if len(batch) == 1:
                     return [(batch[0], self._refusal(batch[0], error))]
             else:
@@ -104,7 +105,7 @@ class PostgresWriter(PostgresSummaries):
 
     def _refusal(self, grown: Grown, error: Exception) -> str:  # noqa: ARG002  # the queue's writer reports the file
         """Return why a document is not taken."""
-        return f"it cannot be stored: {str(error).splitlines()[0]}"
+        return f"it cannot be stored: {describe_fault(error)}"
 
     def _replace(self, batch: Sequence[Grown]) -> None:
         """Write documents of different names with few statements, because each waits for the database once."""

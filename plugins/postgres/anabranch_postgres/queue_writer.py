@@ -61,8 +61,6 @@ _TAKEN = "another file took the name of a document at the same time"
 class PostgresQueue(PostgresWriter):
     """Writes beside others, implementing `QueueWriter`; made by `PostgresStore.queue`."""
 
-    REFUSING = (*PostgresWriter.REFUSING, UniqueViolation)
-
     def __init__(self, connection: Connection[Any], corpus: int, worker: str, lease: float) -> None:
         """Take a connection for this worker alone, the number of the corpus, the worker's name and the lease."""
         super().__init__(connection, corpus)
