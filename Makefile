@@ -10,7 +10,7 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast exhaustive faults fuzz check format docs site page dev bench installation image model clean constraints
+.PHONY: help ask test test-fast exhaustive faults fuzz real-files check format docs site page dev bench installation image model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -38,6 +38,9 @@ faults: $(VENV)/.dev  ## Try each fault that a corpus or a server has to survive
 
 fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads, texts and requests; takes an hour
 	$(BIN)/python -m pytest tests/fuzz plugins/server/tests/test_attacks.py plugins/server/tests/test_*_attacks.py --fuzz 50 --attacks 10000 --timeout 0
+
+real-files: $(VENV)/.dev  ## Ingest FOLDERS=... (default: this machine's documentation) and list what was refused and why
+	$(BIN)/python -m tests.fuzz.real_files $(FOLDERS)
 
 check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/ruff check .

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from anabranch.chunking.hierarchical_chunker import Sizes
+from anabranch.chunking.hierarchical_chunker import Sizes, grow
 from anabranch.chunking.leaf_unit import LEAF_UNIT, choose_unit, leaf_counter
 from anabranch.errors import ReadingError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
@@ -20,7 +20,7 @@ from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
-from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart, cut_document
+from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.ingestion.isolation.worker_protocol import Setup
 from anabranch.ingestion.language_advice import LanguageTally
 from anabranch.ingestion.source_names import Names
@@ -261,14 +261,14 @@ class Intake:
         if self._writer.holds(doc_id, digest, path):
             return
         with refuse_faults(document.source, "cut into passages"):
-            tree = part.tree or cut_document(document, self._tokens, self._sizes)
+            tree = part.tree or grow(document, self._tokens, self._sizes)
+            self._languages.add(tree.text, len(tree.leaves))
         if not self._batch.has_room(tree):
             self._commit()
         file.changed += 1
         if former := self._names.take_freed(document.source):
             self._replaced[former] += 1
         self._names.wait(document.source, path)
-        self._languages.add(tree.text, len(tree.leaves))
         self._batch.add(Grown(document, tree, digest, path))
 
     def _finish(self, file: Arrival) -> None:

@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from anabranch.errors import ReadingError
 from anabranch.ingestion.address_source import AddressSource, FetchOptions, sources_of
 from anabranch.ingestion.crawl_limits import CrawlLimits
 from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of, survey
 from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.readers.document import Failure
 from anabranch.readers.documentation_site import site_tool
-from anabranch.readers.faults import refuse_faults
+from anabranch.readers.faults import end_with_fault
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
 
@@ -38,10 +37,10 @@ class Gathered:
         self._folder = folder
         self._archives = archives
         self._sources = sources or {}
+        self._failed: set[str] = set()
         self._known = len(walked.files)
         self._here: set[str] = set()
         self._read_whole: set[str] = set()
-        self._listed: list[AddressSource] = []
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -72,12 +71,11 @@ class Gathered:
             else:
                 yield Failure(found.source, "unsupported", "It is an archive; --archives opens it.")
         for name, source in self._sources.items():
-            try:
-                with refuse_faults(name, "listed"):
-                    yield from source
-                self._listed.append(source)
-            except ReadingError as error:
-                yield Failure(name, error.reason, str(error))
+            for item in end_with_fault(name, source):
+                # What a source that failed has not seen may be there.
+                if isinstance(item, Failure) and item.source == name:
+                    self._failed.add(name)
+                yield item
 
     def is_missing(self, identity: str) -> bool:
         """Tell, after the iteration, whether a file in the corpus is gone from this input.
@@ -88,8 +86,8 @@ class Gathered:
         if identity in self._here:
             return False
         if is_url(identity):
-            # One that failed has not seen what is there.
-            return any(source.is_missing(identity) for source in self._listed)
+            whole = [source for name, source in self._sources.items() if name not in self._failed]
+            return any(source.is_missing(identity) for source in whole)
         if any(archive in self._read_whole for archive in archives_of(identity)):
             return True
         path = Path(identity)
@@ -102,19 +100,14 @@ class Gathered:
 
         whole, archive = True, identity_of(found)
         self._known -= 1
-        try:
-            with refuse_faults(found.source, "opened"):
-                for item in members(found, self._folder):
-                    self._known += 1
-                    # A failure of the archive itself: it was not read to its end, so members may be missing.
-                    if item.source == found.source:
-                        whole = False
-                    # A member that cannot be read still exists.
-                    self._here.add(storable(f"{archive}{item.source.removeprefix(found.source)}"))
-                    yield item
-        except ReadingError as error:
-            whole = False
-            yield Failure(found.source, error.reason, str(error))
+        for item in end_with_fault(found.source, members(found, self._folder)):
+            self._known += 1
+            # A failure of the archive itself: it was not read to its end, so missing members may still be there.
+            if item.source == found.source:
+                whole = False
+            # A member that cannot be read still exists.
+            self._here.add(storable(f"{archive}{item.source.removeprefix(found.source)}"))
+            yield item
         if whole:
             self._read_whole.add(archive)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from anabranch.errors import AnabranchError, ModelError, SettingsError
+from anabranch.errors import CorpusLockedError, ModelError, SettingsError, UserError
 from anabranch.models.chat import Chat
 from anabranch.models.usage import metered
 from anabranch.readers.faults import describe_fault
@@ -113,11 +113,10 @@ async def _summarise_group(
             report.written += await asyncio.to_thread(_keep, corpus, written)
     failures = [(each.source, reply) for each, reply in zip(group, replies, strict=True) if reply is not None]
     for source, error in failures:
-        is_ours = isinstance(error, AnabranchError)
-        if not isinstance(error, ModelError) and (is_ours or not isinstance(error, Exception)):
+        if not isinstance(error, Exception) or isinstance(error, UserError | CorpusLockedError):
             raise error
         report.left -= 1
-        report.failed.append((source, error.message if is_ours else describe_fault(error)))
+        report.failed.append((source, error.message if isinstance(error, ModelError) else describe_fault(error)))
     advance()
     if failures and not written:
         report.stopped = f"no call of {len(group)} succeeded: {report.failed[-1][1]}"

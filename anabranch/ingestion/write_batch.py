@@ -7,7 +7,7 @@ finished files, so that a file counts as ingested exactly when all its documents
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain, compress
 
@@ -15,7 +15,7 @@ from anabranch.chunking.hierarchical_chunker import Tree
 from anabranch.errors import ModelError
 from anabranch.ingestion.ingest_report import IngestReport
 from anabranch.models.embedder import Embedder
-from anabranch.store.corpus_embedder import embed_missing, embed_texts
+from anabranch.store.corpus_embedder import embed_missing
 from anabranch.store.records import Grown
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, WriteResult
 
@@ -28,8 +28,7 @@ WAITING_SECONDS = 5.0
 MOST_REFUSED = 20
 """Documents, one after the other, that an embedder may refuse before the run ends."""
 
-# What every embedder takes; one that does not is broken or configured wrongly.
-_PLAIN_TEXT = "The weir was built in 1848."
+_PLAIN_TEXT = "The weir was built in 1848."  # an embedder that refuses it is broken or configured wrongly
 
 # Files without a new leaf do not fill a batch, but their records must be committed, too.
 _MOST_RECORDS = 1000
@@ -112,34 +111,29 @@ class Batch:
         Raises:
             ModelError: The embedder is down, or refuses any text, or too many documents one after the other.
         """
+        texts = (text for grown in self._grown for text in grown.leaves)
         try:
-            self._embed(self._grown)
+            embed_missing(self.writer, self.embedder, texts, self._add_progress)
         except ModelError as error:
             if error.retryable:
                 raise
             # The error does not say whose text it is about.
-            for grown in self._grown:
-                self._embed_alone(grown)
-            lacking = {id(grown) for grown, _ in self._refused}
-            self._grown = [grown for grown in self._grown if id(grown) not in lacking]
+            self._grown = [grown for grown in self._grown if self._embed_alone(grown)]
 
-    def _embed_alone(self, grown: Grown) -> None:
+    def _embed_alone(self, grown: Grown) -> bool:
         try:
-            self._embed([grown])
+            embed_missing(self.writer, self.embedder, grown.leaves, self._add_progress)
         except ModelError as error:
             self._refused_in_row += 1
             if error.retryable or self._refused_in_row > MOST_REFUSED:
                 raise
             if self._refused_in_row == 1:
-                embed_texts(self.embedder, [_PLAIN_TEXT])
+                self.embedder.embed([_PLAIN_TEXT])
             why = f"{grown.document.source!r} cannot be embedded: {error.message}"
             self._refused.append((grown, f"{why} The next run tries it again, unless you leave the file out."))
-        else:
-            self._refused_in_row = 0
-
-    def _embed(self, documents: Sequence[Grown]) -> None:
-        texts = (text for grown in documents for text in grown.leaves)
-        embed_missing(self.writer, self.embedder, texts, self._add_progress)
+            return False
+        self._refused_in_row = 0
+        return True
 
     def _add_progress(self, leaves: int) -> None:
         self.report.embedded += leaves

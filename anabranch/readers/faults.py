@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from anabranch.errors import AnabranchError, ReadingError
+from anabranch.readers.document import Failure
 
 _HINT = "If the file opens elsewhere, this is a fault of Anabranch or of a plugin: report it, and leave the file out."
 
@@ -29,14 +31,19 @@ def refuse(source: str, deed: str, error: Exception) -> ReadingError:
 
 @contextmanager
 def refuse_faults(source: str, deed: str) -> Iterator[None]:
-    """Let errors of ours pass, and turn any other exception in the block into a refusal of the file.
-
-    Raises:
-        ReadingError: See `refuse`.
-    """
+    """Turn any exception in the block that is not one of our errors into a `ReadingError`; see `refuse`."""
     try:
         yield
     except AnabranchError:
         raise
     except Exception as error:
         raise refuse(source, deed, error) from error
+
+
+def end_with_fault(source: str, items: Iterable[Any]) -> Iterator[Any]:
+    """Yield the items; where they cannot be listed any further, a `Failure` of that source is the last one."""
+    try:
+        with refuse_faults(source, "listed"):
+            yield from items
+    except ReadingError as error:
+        yield Failure(source, error.reason, str(error))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from anabranch.errors import AnabranchError, ClientFaultError, EmbedderMismatchError, SettingsError
-from anabranch.models.embedder import Embedder, Vectors
+from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
 from anabranch.readers.faults import describe_fault
 from anabranch.safety.operator import read_variable
@@ -93,27 +93,18 @@ def embed_missing(
         progress: Called with the number of texts after each call.
 
     Raises:
-        AnabranchError: See `embed_texts`.
+        AnabranchError: The embedder failed; a `ClientFaultError` for what is not one of our errors.
     """
     missing = writer.missing_vectors(list(texts), model.name)
     # Sorted by length: a batch is padded to its longest text.
     keys = sorted(missing, key=lambda key: len(missing[key]))
     for start in range(0, len(keys), EMBEDDED_LEAVES):
         part = keys[start : start + EMBEDDED_LEAVES]
-        writer.add_vectors(part, embed_texts(model, [without_amounts(missing[key]) for key in part]), model.name)
+        try:
+            vectors = model.embed([without_amounts(missing[key]) for key in part])
+        except AnabranchError:
+            raise
+        except Exception as error:  # it may be somebody's own
+            raise ClientFaultError(f"The embedder {model.name!r} failed: {describe_fault(error)}.") from error
+        writer.add_vectors(part, vectors, model.name)
         progress(len(part))
-
-
-def embed_texts(model: Embedder, texts: Sequence[str]) -> Vectors:
-    """Return what the embedder does, also where it is somebody's whose errors are not ours.
-
-    Raises:
-        AnabranchError: It failed; a `ClientFaultError` for any other exception.
-    """
-    try:
-        return model.embed(texts)
-    except AnabranchError:
-        raise
-    except Exception as error:
-        msg = f"The embedder {model.name!r} failed: {describe_fault(error)}."
-        raise ClientFaultError(msg, hint="Report it to those who made it.") from error

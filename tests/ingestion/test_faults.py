@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +25,7 @@ from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 from anabranch.readers import READERS
 from anabranch.readers.document import Failure
 from anabranch.store.local_store import LocalWriter
+from anabranch_sources.web import Fetcher
 from tests.ingestion.archives.packing import zipped
 from tests.ingestion.ingest_runs import Flat, take_in
 
@@ -108,10 +112,8 @@ def test_a_file_that_cannot_be_cut_costs_itself(
             raise fault
         return grows(document, *rest)
 
-    from anabranch.ingestion.isolation import read_and_chunk as module
-
-    grows = module.grow
-    monkeypatch.setattr(module, "grow", grow)
+    grows = intake.grow
+    monkeypatch.setattr(intake, "grow", grow)
     said = refused(take_in([folder], corpus))
     assert "'b.md' cannot be cut into passages: " in said
     assert type(fault).__name__ in said
@@ -153,6 +155,7 @@ def test_ctrl_c_and_the_end_of_the_process_are_no_faults_of_a_file(
         ("#Document(source, None, (Block('x'),))", "broken: "),
         ("#Document(source, 'x', (Block(object()),))", "broken: "),
         ("#Document(source, 'x', (Block(5),))", "broken: "),
+        ("#Document(source, 'x', (Block('Swifts.', page=object()),))", "crashed: "),
         ("#Document(None, 'x', (Block('Swifts.'),))", "broken: "),
         ("#Document(source + '2', 'x', (Block('Swifts.', page='\\udce9'),))", "broken: "),
         ("#Document(source + '2', 'x', (Block('Swifts.', heading=(3,)),))", "broken: "),
@@ -198,6 +201,17 @@ def test_the_trace_is_in_the_log_and_not_in_the_report(
     assert "in read_odd" in caplog.text  # the other process's trace
 
 
+@pytest.mark.usefixtures("readers")
+def test_the_command_line_shows_the_trace_where_it_was_asked_for(folder: Path, tmp_path: Path) -> None:
+    (folder / "b.odd").write_text("raise KeyError('Root')", encoding="utf-8")
+    command = [sys.executable, "-m", "anabranch.cli", "ingest", str(folder), "--corpus", str(tmp_path / "corpus")]
+    for debug in "01":
+        variables = os.environ | {"ANABRANCH_DEBUG": debug, "PYTHONPATH": str(tmp_path / "site")}
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+        assert ("in read_odd" in done.stderr) is (debug == "1")
+        assert "Traceback" not in done.stdout
+
+
 class Choosy(Flat):
     """Refuses what names the mill, or everything."""
 
@@ -226,7 +240,7 @@ def test_what_the_embedder_refuses_costs_its_file(folder: Path, corpus: Path, fa
 
 def test_an_embedder_that_refuses_everything_ends_the_run(folder: Path, corpus: Path) -> None:
     for fault in (RequestRefusedError("no such model (400)"), ValueError("no weights")):
-        with pytest.raises(ModelError, match=r"no such model|no weights"):
+        with pytest.raises((RequestRefusedError, ValueError), match=r"no such model|no weights"):
             take_in([folder], corpus, embedder=Choosy(fault, ""))
 
 
@@ -274,6 +288,31 @@ def test_a_source_that_fails_costs_its_addresses_and_removes_nothing(
     said = refused(ingest([folder, "https://example.org/"], corpus), "https://example.org/")
     assert "KeyError: 'page'" in said
     assert taken == []
+
+
+def test_a_page_that_brings_out_a_fault_costs_itself(
+    folder: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetch(_: Fetcher, url: str, home: Path) -> Path:
+        (home / "page.html").write_text("<p>Herons fish.</p>", encoding="utf-8")
+        return home / "page.html" if "b" not in url.rpartition("/")[2] else {}["charset"]
+
+    monkeypatch.setattr(Fetcher, "fetch", fetch)
+    pages = [f"https://example.org/{name}" for name in "abc"]
+    assert "KeyError: 'charset'" in refused(ingest([folder, *pages], corpus), pages[1])
+
+
+def test_what_another_process_sends_that_is_no_document_costs_its_file(
+    folder: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "".join(f'{{"id": "{number}", "text": "Note {number}."}}\n' for number in range(9))
+    (folder / "b.jsonl").write_text(lines, encoding="utf-8")
+    monkeypatch.setattr(process_pool, "_HERE_BYTES", -1)
+    parse, odd = process_pool.parse_part, iter([False] * 5 + [True] + [False] * 9)
+    monkeypatch.setattr(process_pool, "parse_part", lambda frame: {}["facts"] if next(odd) else parse(frame))
+    report = take_in([folder], corpus)
+    assert [(row.source, row.status) for row in report.rows if row.status == "failed"] == [("b.jsonl", "failed")]
+    assert sum(row.documents for row in report.rows) == 3 + 8
 
 
 def test_an_archive_that_fails_costs_itself(folder: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,3 +208,13 @@ async def test_a_summary_chooses_documents_and_is_never_cited_or_quoted(notes: P
     assert state["citations"]
     assert not any("Zanzibar" in citation["quote"] for citation in state["citations"])
     assert [claim["text"] for claim in state["unconfirmed"]] == ["The owl lives in Zanzibar."]
+
+
+async def test_a_document_that_brings_out_a_fault_costs_itself(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrap = summaries.wrap
+    monkeypatch.setattr(
+        summaries, "wrap", lambda parts, nonce: wrap(parts, nonce) if "owl" not in str(parts) else {}["x"]
+    )
+    report, asked = await run(notes, about)
+    assert asked == [beast for beast in BEASTS if beast != "owl"]
+    assert (report.written, report.failed, report.left) == (9, [("owl.md", "KeyError: 'x'")], 0)

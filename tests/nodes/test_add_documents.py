@@ -21,6 +21,7 @@ from anabranch.agent.nodes.settings import Context, IngestContext
 from anabranch.errors import NotAllowedError, SettingsError, UserError
 from anabranch.identity import AUTH_USER, User, as_operator
 from anabranch.identity.user import upload_folder
+from anabranch.ingestion import intake
 from anabranch.ingestion.ingest_report import Status
 from anabranch.safety.operator import environment
 from anabranch.store.stores import open_writer
@@ -357,3 +358,13 @@ async def test_paths_that_are_no_list_of_texts_are_refused(root: Path, tmp_path:
     with pytest.raises(SettingsError, match="not a list of texts"):
         await graph.ainvoke({"paths": paths}, context=IngestContext(corpus=str(tmp_path / "corpus")))
     assert not (tmp_path / "corpus").exists()
+
+
+async def test_a_file_that_brings_out_a_fault_costs_itself(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_text("# Filing\n\nExhibit 23.1\n\n| Name | Sum |\n|---|---|\n| Weir | 12 |\n")
+    (root / "odd.md").write_text("# Odd\n\nSwifts sleep.\n")
+    digest = intake.content_digest
+    monkeypatch.setattr(intake, "content_digest", lambda each: digest(each) if each.title != "Odd" else {}["x"])
+    assert await take(tmp_path / "corpus", ".") == [("a.md", "added"), ("mill.md", "added"), ("odd.md", "failed")]

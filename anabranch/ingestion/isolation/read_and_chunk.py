@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, Tree, grow
-from anabranch.errors import AnabranchError, ReadingError
+from anabranch.errors import ReadingError
 from anabranch.ingestion.safe_open import pin_path
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers import READERS, extension_of, read
@@ -62,7 +62,7 @@ def read_and_chunk(
             yield (
                 item
                 if isinstance(item, Failure)
-                else ChunkedDocument(item, cut_document(item, tokens, sizes) if tokens else None)
+                else ChunkedDocument(item, _tree(item, tokens, sizes) if tokens else None)
             )
 
 
@@ -80,16 +80,10 @@ class _TokensWithHeartbeat:
         return self._tokens.offsets(text)
 
 
-def cut_document(document: Document, tokens: Tokens, sizes: Sizes) -> Tree:
-    """Return the chunk tree of a document.
-
-    Raises:
-        ReadingError: It cannot be cut.
-        MemoryError: It takes more memory than there is.
-    """
+def _tree(document: Document, tokens: Tokens, sizes: Sizes) -> Tree:
     try:
         return grow(document, _TokensWithHeartbeat(tokens), sizes)
-    except (AnabranchError, MemoryError):
+    except MemoryError:
         raise
     except Exception as error:  # one document that cannot be cut must not end the run
         raise refuse(document.source, "cut into passages", error) from error

@@ -30,7 +30,6 @@ from anabranch.ingestion.isolation.worker_protocol import (
     send,
 )
 from anabranch.models.wordpiece_tokenizer import Tokens, WordPieces
-from anabranch.readers.faults import refuse
 from anabranch.readers.heartbeat import heard_by
 
 MOST_FILES = 200
@@ -82,12 +81,8 @@ class _Reader:
                     self._send(part_frame(part))
         except ReadingError as error:
             last = error_frame(error, leaves=is_last or self._has_grown())
-        except BrokenPipeError:  # the parent is gone
-            raise
         except MemoryError:
             pass  # the memory is freed together with the exception, after this block
-        except Exception as error:  # noqa: BLE001  # what a reader made is no document
-            last = error_frame(refuse(source, "read", error), leaves=is_last or self._has_grown())
         else:
             last = end_frame(leaves=is_last or self._has_grown())
         # After a lack of memory, the heap may be fragmented, so this process ends.

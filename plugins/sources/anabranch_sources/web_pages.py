@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from anabranch.errors import ReadingError
 from anabranch.ingestion.address_source import FetchOptions
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.readers.document import Failure
+from anabranch.readers.faults import end_with_fault
 from anabranch_sources.web import Crawler, Fetcher, parse_address
 
 
@@ -34,7 +34,7 @@ class WebPages:
     def __iter__(self) -> Iterator[FoundFile | Failure]:
         """Yield each page, and a failure for one that cannot be fetched."""
         for url in self._urls:
-            yield from self._pages(url)
+            yield from end_with_fault(url, self._pages(url))
 
     def is_missing(self, identity: str) -> bool:  # noqa: ARG002  # a source is asked this
         """Return False: a page that does not answer today may answer tomorrow."""
@@ -49,10 +49,6 @@ class WebPages:
             self._known += 1
             yield item
 
-    def _page(self, url: str) -> FoundFile | Failure:
-        own = Path(tempfile.mkdtemp(dir=self._options.folder))
-        try:
-            path = self._fetcher.fetch(url, own)
-        except ReadingError as error:
-            return Failure(url, error.reason, str(error))
+    def _page(self, url: str) -> FoundFile:
+        path = self._fetcher.fetch(url, Path(tempfile.mkdtemp(dir=self._options.folder)))
         return FoundFile(path, url, identity=url, is_copy=True, metadata={"url": url})
