@@ -7,7 +7,7 @@ from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.nodes.writing import new_message_id
 from anabranch.retrieval.question_words import list_queries
-from anabranch.safety.link_removal import strip_links
+from anabranch.safety.link_removal import make_plain
 from anabranch.synthesis.coverage import describe_coverage, is_whole
 
 
@@ -20,7 +20,7 @@ async def abstain(state: State, turn: Turn) -> Update:
         return _end(turn, state, f"{words['unstarted']}: {coverage['stopped']}.")
     lines = [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.
-    queries = [f"“{strip_links(query).strip()}”" for query in list_queries(state["queries"])]
+    queries = [f"“{make_plain(query)}”" for query in list_queries(state["queries"])]
     if queries:
         lines.append(f"{words['looked_for']}: {', '.join(queries)}.")
     # Missing words tell a reader more than a confidence does.

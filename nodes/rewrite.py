@@ -25,10 +25,10 @@ from anabranch.retrieval.inferred_filter import (
 )
 from anabranch.retrieval.question_words import FORM, SPELLING, WORD, list_queries
 from anabranch.retrieval.spelling import correct_words, other_forms, replace_words
+from anabranch.safety.link_removal import make_plain
 from anabranch.safety.prompt_template import messages
 from anabranch.store.filters import parse_filters
 from anabranch.store.protocol import MetadataSample
-from anabranch.text.normalization import clean, squeeze
 from anabranch.types import NO_CHAIN, NO_COVERAGE, Query
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def _narrow(state: RetrievalState, turn: Turn, plan: QueryPlan, fields: li
     """Return the turn with the filter that the model proposed, as far as it fits the documents and the question."""
     # In a thread, because a field may have 20,000 values.
     read = await asyncio.to_thread(lambda: [(written, read_condition(written, fields)) for written in plan.only])
-    left = [f"{squeeze(clean(written))} (no document has it)" for written, found in read if found is None]
+    left = [f"{make_plain(written)} (no document has it)" for written, found in read if found is None]
     known = [found for _, found in read if found is not None]
     asked = f"{state['turn']['question']} {state['turn']['standalone_question']}"
     said, *words = await (await turn.corpus()).analyse([asked, *(each.words for each in known)])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from langchain_core.messages import content as blocks
 
 from anabranch.citations.citation_record import LONGEST
+from anabranch.safety.link_removal import make_plain, name_source
 from anabranch.types import Citation
 
 
@@ -47,8 +48,10 @@ def by_marker(citations: Sequence[Citation]) -> dict[int, Citation]:
 
 
 def title_of(citation: Citation) -> str:
-    """Return the place of a quote, for people: the document, the section, the page."""
-    name, heading = citation["title"] or citation["source"], citation["heading"]
+    """Return the place of a quote, for people, in plain words: the document, the section, the page."""
+    heading = citation["heading"]
+    name = make_plain(citation["title"]) or name_source(citation["source"])
     page = f"p. {citation['page']}" if citation["page"] else ""
     # The heading path mostly begins with the title.
-    return ", ".join(part for part in ("" if heading.startswith(name) else name, heading, page) if part)
+    is_repeated = heading.startswith(citation["title"] or citation["source"])
+    return ", ".join(filter(None, ("" if is_repeated else name, make_plain(heading), page)))

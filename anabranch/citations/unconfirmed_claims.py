@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from anabranch.safety.link_removal import make_plain
+
+
+MOST_CLAIM = 1_000
+
 
 def unconfirmed_lines(status: str, unconfirmed: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return a line for each unconfirmed claim, with its reason and the nearest words.
+    """Return a plain line for each unconfirmed claim, with its reason and the nearest words.
 
     Args:
         status: The status of the answer. An answer without any confirmed claim says so itself, so only claims with a
@@ -17,6 +22,5 @@ def unconfirmed_lines(status: str, unconfirmed: Sequence[Mapping[str, str]]) -> 
 
 
 def _line(claim: Mapping[str, str]) -> str:
-    text, nearest = (" ".join(claim[name].split()) for name in ("text", "nearest"))
-    reason = f" ({claim['reason']})" if claim["reason"] else ""
-    return f"Not confirmed: {text}{reason}{f' Nearest words: “{nearest}”' if nearest else ''}"
+    text, reason, nearest = (make_plain(claim[name], MOST_CLAIM) for name in ("text", "reason", "nearest"))
+    return f"Not confirmed: {text}{f' ({reason})' if reason else ''}{f' Nearest words: “{nearest}”' if nearest else ''}"

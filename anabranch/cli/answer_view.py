@@ -13,6 +13,7 @@ from rich.text import Text
 from anabranch.citations.unconfirmed_claims import unconfirmed_lines
 from anabranch.cli.output import say
 from anabranch.synthesis.coverage import wants_whole
+from anabranch.safety.link_removal import make_plain, name_source
 from anabranch.text.normalization import clean, squeeze
 from anabranch.types import Coverage
 
@@ -23,8 +24,6 @@ FURTHER = "This was one call over the best passages. To look further, ask again 
 MARKER = re.compile(r"\[\d+\]")
 PLACE = re.compile(r"\[(\d{1,4})\] ")
 BOLD = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*")
-# A sentence of a table or a list may be as long as its passage.
-MAX_QUOTE = 400
 
 
 def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = True) -> None:
@@ -82,15 +81,15 @@ def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, 
     for citation in citations:
         by_place.setdefault((citation["marker"], place_of(citation)), []).append(citation)
     for (marker, place), found in sorted(by_place.items(), key=lambda item: item[0][0]):
-        quotes = dict.fromkeys(squeeze(citation["quote"]) for citation in found)
-        shortened = [_shorten_quote(quote) for quote in quotes if quote]
+        quotes = dict.fromkeys(make_plain(citation["quote"]) for citation in found)
+        shortened = [f"“{quote}”" for quote in quotes if quote]
         yield f"[{marker}] {place}", shortened, found[0].get("link", "")
 
 
 def place_of(citation: Mapping[str, Any]) -> str:
     """Return source, page and heading on one line."""
     page = f"p. {citation['page']}" if citation["page"] is not None else ""
-    return ", ".join(squeeze(part) for part in (citation["source"], page, citation["heading"]) if part)
+    return ", ".join(filter(None, (name_source(citation["source"]), page, make_plain(citation["heading"]))))
 
 
 def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
@@ -98,7 +97,7 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     if (state.get("turn") or {}).get("filters") and not state.get("candidates"):
         yield NOTHING_MATCHES
     if narrowed := state.get("inferred_filter"):
-        yield f"Searched only: {squeeze(narrowed)} (--no-inferred-filter searches all)."
+        yield f"Searched only: {make_plain(narrowed)} (--no-inferred-filter searches all)."
     yield from unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or [])
     # Only `auto` records its model here: a user who named one knows it.
     counts: Mapping[str, Any] = next(
@@ -141,8 +140,3 @@ def _print_source(console: Console, place: str, quotes: Sequence[str], link: str
             console.print(Padding(Text(quote, style="italic dim"), (0, 0, 0, 4)))
         else:
             console.print(f"    {quote}", soft_wrap=True)
-
-
-def _shorten_quote(quote: str) -> str:
-    short = quote if len(quote) <= MAX_QUOTE else f"{quote[:MAX_QUOTE].rsplit(' ', 1)[0]} ..."
-    return f"“{short}”"

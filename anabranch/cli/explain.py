@@ -14,11 +14,13 @@ from anabranch.cli.answer_view import place_of
 from anabranch.cli.output import say, say_command
 from anabranch.cli.prompt_log import SentPrompt
 from anabranch.readers.document import Chunk
-from anabranch.text.normalization import squeeze
+from anabranch.safety.link_removal import make_plain
+from anabranch.text.normalization import clean
 
 # What a screen holds; --json has all of them.
 MAX_ROWS = 15
 MAX_WHERE = 20
+MAX_CELL = 1_000
 
 
 def print_explanation(
@@ -39,8 +41,8 @@ def print_explanation(
             console.print()
     for heading, prompt in _numbered(prompts):
         console.print(heading)
-        console.print(Text("system", style="dim"), Text(prompt["system"]), sep="\n")
-        console.print(Text("user", style="dim"), Text(prompt["user"]), "", sep="\n")
+        console.print(Text("system", style="dim"), Text(clean(prompt["system"])), sep="\n")
+        console.print(Text("user", style="dim"), Text(clean(prompt["user"])), "", sep="\n")
 
 
 def print_prompts(console: Console, prompts: Sequence[SentPrompt]) -> None:
@@ -133,13 +135,13 @@ def _claims(state: Mapping[str, Any]) -> Table:
     for column in table.columns[1:]:
         column.ratio, column.no_wrap = 1, False
     for citation in state.get("citations") or []:
-        claim, quote = squeeze(citation["claim"]), squeeze(citation["quote"])
+        claim, quote = make_plain(citation["claim"]), make_plain(citation["quote"])
         words = Text("(the same words)" if claim == quote else f"“{quote}”", style="italic")
         words.append(f" {place_of(citation)}{_grade_text(citation)}", style="dim")
         table.add_row(f"[{citation['marker']}]", _plain(claim), words)
     for claim in state.get("unconfirmed") or []:
         why = "; ".join(filter(None, ("not confirmed", claim["reason"], claim["nearest"])))
-        table.add_row("", _plain(squeeze(claim["text"])), Text(squeeze(why), style="yellow"))
+        table.add_row("", _plain(claim["text"]), Text(make_plain(why), style="yellow"))
     return table
 
 
@@ -153,7 +155,7 @@ def _steps(state: Mapping[str, Any]) -> Table:
     table = _table_of("Steps", "step", *right, "what", right=right, wide="what")
     steps = state.get("trace") or []
     for step in steps:
-        table.add_row(step["node"], *_cost(step), " ".join(_counts(step["counts"])))
+        table.add_row(step["node"], *_cost(step), _plain(" ".join(_counts(step["counts"]))))
     if steps:
         total = {name: sum(step[name] for step in steps) for name in ("ms", "calls", "prompt_tokens", "output_tokens")}
         # The calls of one round run in parallel: rounds determine the waiting time, calls the cost.
@@ -266,5 +268,5 @@ def _table_of(title: str, *columns: str, right: Sequence[str] = (), wide: str | 
 
 
 def _plain(text: str) -> Text:
-    """Return text on one line, without interpreting brackets as markup."""
-    return Text(squeeze(text))
+    """Return text as plain words on one line, without interpreting brackets as markup."""
+    return Text(make_plain(text, MAX_CELL))

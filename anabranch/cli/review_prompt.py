@@ -14,6 +14,7 @@ from rich.prompt import Prompt
 
 from anabranch.cli.output import say
 from anabranch.errors import SettingsError
+from anabranch.safety.link_removal import make_plain, name_source
 
 
 def can_ask() -> bool:
@@ -64,7 +65,7 @@ def show(console: Console, waiting: Mapping[str, Any]) -> None:
     for number, line in enumerate(_lines(waiting), start=1):
         say(console, f"  {number}. {line}")
     if narrowed := waiting.get("inferred_filter"):
-        say(console, f"Only documents of: {narrowed} (--no-inferred-filter searches all).")
+        say(console, f"Only documents of: {make_plain(narrowed)} (--no-inferred-filter searches all).")
     if waiting.get("problem"):
         say(console, str(waiting["problem"]), style="yellow")
 
@@ -102,7 +103,8 @@ def _lines(waiting: Mapping[str, Any]) -> list[str]:
     if not passages:
         return list(waiting.get("queries", []))
     pages = ["" if passage["page"] is None else f", p. {passage['page']}" for passage in passages]
-    return [f"{each['source']}{page}: {each['preview']} ..." for each, page in zip(passages, pages, strict=True)]
+    rows = zip(passages, pages, strict=True)
+    return [f"{name_source(each['source'])}{page}: {make_plain(each['preview'])} ..." for each, page in rows]
 
 
 def _ask_queries(console: Console) -> Any:  # noqa: ANN401

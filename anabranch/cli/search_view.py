@@ -19,7 +19,7 @@ from anabranch.cli.question_file import read_questions
 from anabranch.cli.settings_options import with_at_least
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.trec_run import best_per_document, check_query_id, run_lines
-from anabranch.text.normalization import squeeze
+from anabranch.safety.link_removal import make_plain, name_source
 from anabranch.types import Candidate
 
 LEAVES_PER_DOCUMENT = 10
@@ -109,9 +109,8 @@ def _print_hits(hits: list[Hit], *, is_narrowed: bool) -> None:
     for number, (candidate, chunk) in enumerate(hits, start=1):
         ranks = ", ".join(f"{retriever} {rank}" for retriever, rank in sorted(candidate["ranks"].items()))
         page = f", p. {chunk.page}" if chunk.page is not None else ""
-        heading = f", {squeeze(chunk.heading)}" if chunk.heading else ""
-        line = Text(f"{number}. {squeeze(chunk.source)}{page}{heading}", style="bold")
+        heading = f", {make_plain(chunk.heading)}" if chunk.heading else ""
+        line = Text(f"{number}. {name_source(chunk.source)}{page}{heading}", style="bold")
         line.append(f"  {candidate['score']:.3f} ({ranks})", style="dim not bold")
         console.print(line, soft_wrap=not console.is_terminal)
-        text = squeeze(chunk.text)
-        say(console, f"   {text[:SHOWN_CHARS]}{' ...' if len(text) > SHOWN_CHARS else ''}")
+        say(console, f"   {make_plain(chunk.text, SHOWN_CHARS)}")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from anabranch.safety.link_removal import strip_links
+from anabranch.safety.link_removal import make_plain, name_source
 from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
 from anabranch.types import Chunk
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 NEAREST = 3
 PREVIEW_CHARS = 160
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +97,4 @@ async def _compare(corpus: CorpusReader, chunks: Sequence[Chunk], asked: str, an
 def _line(chunk: Chunk, statement: str) -> str:
     """Return the place of a leaf, and a statement of it."""
     page = f", p. {chunk.page}" if chunk.page is not None else ""
-    # A link in the text is not the source; the passage is.
-    shown = strip_links(statement, keep_addresses=True)
-    line = f"- {chunk.source}{page}: {shown[:PREVIEW_CHARS]}{' ...' if len(shown) > PREVIEW_CHARS else ''}"
-    # The address of a web page stays; an author may have hidden a link in any other name.
-    return line if _ADDRESS.fullmatch(chunk.source) else strip_links(line)
+    return f"- {name_source(chunk.source)}{page}: {make_plain(statement, PREVIEW_CHARS)}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from anabranch.extracts.best_passages import ShownPassage
 from anabranch.extracts.passage_layout import PassageBlock, blocks_of
-from anabranch.safety.link_removal import strip_links
+from anabranch.safety.link_removal import make_plain, name_source, strip_links
 from anabranch.text.normalization import squeeze
 
 MOST_HEADING = 160
@@ -21,7 +21,6 @@ _RULE = re.compile(r"[\s|:-]+")
 _TICKS = re.compile(r"`{3,}|~{3,}")
 _BAR = re.compile(r"(?<!\\)\|")
 _BULLET = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 
 
 def write_answer(first_line: str, placed: Iterable[tuple[str, ShownPassage]]) -> str:
@@ -32,10 +31,8 @@ def write_answer(first_line: str, placed: Iterable[tuple[str, ShownPassage]]) ->
 
 def place_line(source: str, page: int | None, heading: str) -> str:
     """Return the place of a passage on one line."""
-    told = ", ".join(filter(None, (f"p. {page}" if page is not None else "", squeeze(heading)[-MOST_HEADING:])))
-    # The address of a web page stays; an author may have hidden a link in any other name.
-    named = source if _ADDRESS.fullmatch(source) else strip_links(squeeze(source))
-    return f"{named}, {strip_links(told)}" if told else named
+    section = make_plain(squeeze(heading)[-MOST_HEADING:])
+    return ", ".join(filter(None, (name_source(source), f"p. {page}" if page is not None else "", section)))
 
 
 def passage_markdown(passage: ShownPassage) -> str:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from anabranch.citations.answer_sources import by_marker
 from anabranch.extracts.passage_answer import place_line
 from anabranch.parsing.answer_reply import MARKER
-from anabranch.safety.link_removal import strip_links
-from anabranch.text.normalization import squeeze
+from anabranch.safety.link_removal import make_plain
 
 if TYPE_CHECKING:
     from anabranch.parsing.row_list import ListedHit
@@ -54,5 +53,4 @@ def _table(rows: Mapping[int, Citation], phrases: Mapping[str, str]) -> Iterator
 
 def _cell(text: str) -> str:
     """Return the text of a cell: one line without links, markers and bars."""
-    plain = strip_links(MARKER.sub("", squeeze(text))).replace("|", "/")
-    return plain if len(plain) <= MOST_CELL else f"{plain[:MOST_CELL]} ..."
+    return make_plain(MARKER.sub("", text), MOST_CELL).replace("|", "/")

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from anabranch.extracts.best_passages import spans_without_titles
 from anabranch.extracts.passage_answer import place_line
-from anabranch.safety.link_removal import strip_links
+from anabranch.safety.link_removal import make_plain
 from anabranch.store.records import embedded_text
-from anabranch.text.normalization import squeeze
 from anabranch.types import Chunk, Excerpt
 
 if TYPE_CHECKING:
@@ -96,9 +95,8 @@ def _sections(leaves: Sequence[Chunk], known: set[str]) -> Iterator[ListedPart]:
             continue
         known.add(leaf.heading)
         start, end = span[0], min(span[1], span[0] + MOST_SENTENCE)
-        name = squeeze(leaf.heading.rpartition(" > ")[2])
-        sentence = squeeze(leaf.text[start:end])
-        line = strip_links(f"**{name}**: {sentence}" if name else sentence, keep_addresses=True)
+        name, sentence = make_plain(leaf.heading.rpartition(" > ")[2]), make_plain(leaf.text[start:end])
+        line = f"**{name}**: {sentence}" if name else sentence
         yield ListedPart(line, leaf, leaf.start + start, leaf.start + end, leaf.heading.count(" > "))
 
 

@@ -21,11 +21,14 @@ _MAX_PLACES = 20
 _FEW_WORDS = 3
 _STOPS = (".", "!", "?", "。", "！", "？")
 _LONG = 5
-# A host name (IDNA has four kinds of dots), a scheme or port, IPv4, IPv6, an absolute path, and the signs of code.
+# A host name (IDNA has four kinds of dots), a scheme or port, IPv4 (of numbers in any base), IPv6, an absolute path, and
+# the signs of code.
 _ADDRESS = re.compile(
-    r"[^\W\d_][.。．｡][^\W_]{2}|[^\W\d_]:\S|(?<!\d)(?:\d{1,3}\.){3}\d{1,3}(?!\d)|::|(?:[\da-f]{1,4}:){4}|^/|[\\@＠<>{}|=`;；]",
+    r"[^\W\d_][.。．｡][^\W_]{2}|[^\W\d_]:\S|(?<!\d)(?:\d+\.){3}\d|(?<!\w)0x[\da-f]|::|(?:[\da-f]{1,4}:){4}|^/|[\\@＠<>{}|=`;；]",
     re.IGNORECASE,
 )
+# What is drawn at random, as keys are: of this length, names have no digits, and codes have signs or blanks.
+_KEY = re.compile(r"(?=[\w+/]{0,60}\d)(?=[\w+/]{0,60}[^\W\d_])[\w+/]{16}")
 _PART = re.compile(r"[^\W_]+")
 _END = " \t.,;:!?。、，；：！？\"'“”‘’"
 
@@ -82,7 +85,7 @@ def looks_like_value(text: str) -> bool:
     # Of single letters and signs, only a digit is a value.
     if not (text.isdecimal() or len(text) > 1) or len(text) > MAX_VALUE or not text.isprintable():
         return False
-    if _ADDRESS.search(text):
+    if _ADDRESS.search(text) or _KEY.search(text):
         return False
     if strip_links(text) != text or redacted(text) != text or len(spans(text)) > 1:
         return False

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -24,6 +24,9 @@ SAMPLE = 1_000
 
 MOST_FIELDS, MOST_VALUES = 12, 5
 """Fields, and values of each, that a model is shown."""
+
+RAREST = 100
+"""One document in so many has a field that a model is shown, at least."""
 
 MOST_LOOKED_AT = 50
 """Values of a field of which those are chosen that a model is shown."""
@@ -86,27 +89,37 @@ class FilterCondition:
 
 
 def collect_fields(sample: Sequence[Mapping[str, Any]]) -> list[MetadataField]:
-    """Return the fields that tell documents apart, those with the fewest values first; titles only beside others.
+    """Return the fields that tell documents apart, those that most documents share first; titles only beside others.
+
+    Few documents, of which anybody may have written one, cannot so displace a field that many have.
 
     Args:
         sample: Metadata of documents, with the title as the key `title`.
     """
-    counts: dict[str, Counter[str | int | float]] = {}
+    counts, documents = dict[str, Counter[str | int | float]](), Counter[str]()
     for metadata in sample:
         for name, value in metadata.items():
             items = value[:MOST_ITEMS] if isinstance(value, list) else [value]
             if _is_name(name) and (kept := dict.fromkeys(item for item in items if _is_value(item))):
                 counts.setdefault(name, Counter()).update(list(kept))
+                documents[name] += 1
     titles = counts.pop("title", Counter())
     # A value that every document has narrows nothing.
-    telling = {name: found for name, found in counts.items() if min(found.values()) < len(sample)}
-    ordered = sorted(telling.items(), key=lambda item: (len(item[1]), item[0]))[: MOST_FIELDS - 1]
-    if ordered and titles:
-        ordered.append(("title", titles))
-    return [
-        MetadataField(name, _kind_of(found), tuple(value for value, _ in found.most_common()))
-        for name, found in ordered
+    fields = [
+        _make_field(name, found)
+        for name, found in counts.items()
+        if min(found.values()) < len(sample) <= documents[name] * RAREST
     ]
+
+    def shared(field: MetadataField) -> int:
+        # Numbers and dates differ, but lie between bounds; words are shared only where they are the same.
+        return counts[field.name].total() - (len(field.values) if field.kind == "text" else 1)
+
+    fields.sort(key=lambda field: (-shared(field), -documents[field.name], field.name))
+    del fields[MOST_FIELDS - 1 :]
+    if fields and titles:
+        fields.append(_make_field("title", titles))
+    return fields
 
 
 def _is_name(name: str) -> bool:
@@ -126,11 +139,20 @@ def _is_in_range(number: float) -> bool:
     return math.isfinite(number) and abs(number) < 2**63
 
 
-def _kind_of(values: Iterable[object]) -> str:
-    found = [*values]
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
+def _make_field(name: str, found: Counter[str | int | float]) -> MetadataField:
+    """Return a field of the kind that most of its values have: a few others, such as "unknown", are left out."""
+    values = [value for value, _ in found.most_common()]
+    for kind in ("number", "date"):
+        alike = tuple(value for value in values if _kind_of(value) == kind)
+        if 2 * sum(found[value] for value in alike) > found.total():
+            return MetadataField(name, kind, alike)
+    return MetadataField(name, "text", tuple(values))
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return "number"
-    return "date" if all(isinstance(value, str) and _DATE.fullmatch(value) for value in found) else "text"
+    return "date" if isinstance(value, str) and _DATE.fullmatch(value) else "text"
 
 
 def show_fields(fields: Sequence[MetadataField]) -> str:

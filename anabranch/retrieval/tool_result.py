@@ -7,8 +7,9 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from anabranch.safety.link_removal import make_plain, name_source
 from anabranch.store.protocol import Original, Outline
-from anabranch.text.normalization import clean, squeeze
+from anabranch.text.normalization import clean
 from anabranch.types import Chunk
 
 LINE = 200
@@ -68,8 +69,8 @@ def list_entry(outline: Outline, original: Original | None) -> ListedDocument:
     """Return a document as the list has it."""
     return ListedDocument(
         document_id=outline.doc_id,
-        source=shorten_line(original.source if original else ""),
-        title=shorten_line(outline.title),
+        source=name_source(original.source if original else "")[:LINE],
+        title=make_plain(outline.title, LINE),
         passages=outline.leaves,
         pages=original.pages if original else 0,
     )
@@ -80,17 +81,11 @@ def show_passage(chunk: Chunk, number: int | None) -> FoundPassage:
     return FoundPassage(
         passage_id=chunk.chunk_id,
         document_id=chunk.doc_id,
-        document=shorten_line(chunk.title or chunk.source),
+        document=make_plain(chunk.title or chunk.source, LINE),
         number=number,
-        heading=shorten_line(chunk.heading),
+        heading=make_plain(chunk.heading, LINE),
         page=chunk.page,
         # A model reads only what a reader can see; passages of other retrievers were not cleaned before.
         text=clean(chunk.text),
         is_whole=True,
     )
-
-
-def shorten_line(text: str) -> str:
-    """Return a name, a title or a heading on one line of at most `LINE` characters."""
-    line = squeeze(text)
-    return line if len(line) <= LINE else f"{line[: LINE - 3]}..."

@@ -10,9 +10,11 @@ Three passes, each over the result of the one before:
 2. Links are reduced to their text, pictures are removed, addresses are replaced, unless they are a document's own. This
    is for the reader, without a guarantee.
 3. A blank breaks what could still be live: `](`, `]:` (no definition without it), a `<` before the scheme of an
-   autolink, an entity, `://`, `//host`, `www.`. This is the guarantee. It does not depend on where a line, a quotation
+   autolink, an entity, `://`, `//host`, `www.`, `mailto:`. This is the guarantee. It does not depend on where a line, a quotation
    or a block of code begins, on which renderers differ; a blank is readable everywhere, and any beginning of a clean
    text is clean, too.
+
+`make_plain` is for a short text, such as a title or a quote, that joins other text: of these passes it needs no second.
 
 Citation markers such as [1] or [2][3] stay. All patterns have a bounded length, so that a stream holds back only a
 little.
@@ -27,11 +29,14 @@ from dataclasses import dataclass, replace
 from html.entities import html5
 
 from anabranch.safety.prompt_envelope import is_nonce
-from anabranch.text.normalization import visible
+from anabranch.text.normalization import squeeze, visible
 
 REMOVED = "[link removed]"
 NO_NONCE = "\N{HORIZONTAL ELLIPSIS}"
 """Stands for the nonce of an envelope; nothing joins with it."""
+
+MOST_LINE = 400
+"""Most characters of a line that joins other text."""
 
 _CONTEXT = 8
 """At least as many characters as a pattern looks back at."""
@@ -57,6 +62,11 @@ _AFTER_SPECIAL = r"(?:(?<=http)|(?<=https)|(?<=ftp)|(?<=ws)|(?<=wss)|(?<=file))"
 
 _NUMBERS = re.compile(r"\[?\s*\d+(?:\s*,\s*\d+)*\s*\]?")
 _ADDRESS_MARK = re.compile(r"[/:.#?@%]")
+_SOURCE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
+# A tag, an e-mail address in angle brackets, a link of a wiki.
+_TAG = re.compile(r"<(?=[a-z/!?]|[^\s<>@]{1,99}@)|\[(?=\[)", re.IGNORECASE)
+# An underscore inside a word is one to Markdown, too.
+_MARKS = re.compile(r"[\\`*~]|(?<![^\W_])_|_(?![^\W_])")
 _TITLED = re.compile(r"\s*<?[^\s<>]*>?(?:\s+[\"'(].*)?\s*", re.DOTALL)
 
 
@@ -74,6 +84,31 @@ def strip_links(text: str, *, keep_addresses: bool = False) -> str:
     for rule in _OWN_WORDS if keep_addresses else _RULES:
         text = rule.whole(text)
     return text
+
+
+def make_plain(text: str, most: int = MOST_LINE) -> str:
+    """Return anybody's text as one line that joins other text: in Markdown, a terminal and JSON it is only words.
+
+    Args:
+        text: Such as a title, a heading, a value of metadata or a quote.
+        most: Most characters of the line.
+
+    Returns:
+        The text without invisible characters. Nothing visible is removed: a blank breaks what a renderer would make a
+        link, a picture or a tag of, and a longer text ends in " ...".
+    """
+    line = _TAG.sub(r"\g<0> ", _HARMLESS.whole(squeeze(_VISIBLE.whole(text[: 10 * most]))))
+    return line if len(line) <= most else f"{line[: most - 4].rsplit(' ', 1)[0]} ..."
+
+
+def name_source(source: str) -> str:
+    """Return the name of a document as `make_plain` does; the address of a web page stays, for it is the source."""
+    return source if _SOURCE.fullmatch(source) else make_plain(source)
+
+
+def escape_marks(line: str) -> str:
+    """Return a plain line with a backslash before what Markdown would show as a form, such as the stars of `*.pdf`."""
+    return _MARKS.sub(r"\\\g<0>", line)
 
 
 class LinkFilter:
@@ -217,7 +252,7 @@ _HARMLESS = _Rule(
         r"\](?=[(:])"
         r"|<(?=[a-z][a-z0-9+.-]{1,31}:[^\s:<])"  # not `<std::string>`: no address begins so
         rf"|(?P<entity>{_ENTITY})"
-        rf"|{_AFTER_SPECIAL}\\?:(?=[/\\])|:(?=\\?/\\?/)"
+        rf"|{_AFTER_SPECIAL}\\?:(?=[/\\])|:(?=\\?/\\?/)|(?:(?<=mailto)|(?<=xmpp))\\?:(?=\S)"
         r"|(?<![^\W_])(?<!/)\\?/\\?/(?=[\w-]{1,63}\.|[\w-]{64})"
         rf"|{_WWW}"
         r"|(?P<nonce>(?<![a-z0-9])[0-9a-f]{16}(?![a-z0-9]))",

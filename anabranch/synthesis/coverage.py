@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from anabranch.safety.link_removal import strip_links
-from anabranch.text.normalization import squeeze
+from anabranch.safety.link_removal import make_plain
 from anabranch.types import NO_COVERAGE, Coverage, Excerpt, Passage
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def describe_coverage(coverage: Coverage, phrases: Mapping[str, str]) -> str:
     """Return the line that ends an answer: how much was read, and what was not."""
     counts = {"read": f"{coverage['read']:,}", "leaves": f"{coverage['leaves']:,}"}
     if coverage["source"]:
-        name = strip_links(squeeze(coverage["source"]))[:MOST_SOURCE]
+        name = make_plain(coverage["source"], MOST_SOURCE)
         line = phrases["read_document"].format(**counts, source=name)
     else:
         line = phrases["read_corpus"].format(**counts, documents=f"{coverage['documents']:,}")

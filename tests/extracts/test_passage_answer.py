@@ -70,7 +70,7 @@ def test_a_link_of_a_document_leads_nowhere() -> None:
         (("mill.md", 3, "Mill > Staff"), "mill.md, p. 3, Mill > Staff"),
         (("mill.md", None, ""), "mill.md"),
         (("https://mill.example/a", None, ""), "https://mill.example/a"),
-        (("a [b](https://evil.example)", None, ""), "a b"),
+        (("a [b](https://evil.example)", None, ""), "a [b] (https: // evil.example)"),
         (("mill.md", None, "One\n two"), "mill.md, One two"),
     ],
 )

@@ -36,7 +36,13 @@ NO_VALUES = {
         "evil．example", "evil｡example", "bücher.example", "eve@evil", "Eve＠evil", "javascript:X", "data:X1",
         "192.168.0.1", "10.0.0.1:8080", "localhost:8080", "2001:db8::1", "2001:db8:0:0:1:0:0:1", "//evil/7",
         "/etc/passwd7", "mailto:Eve",
+        "0x7f000001", "0177.0.0.1", "0x7f.0.0.1",
         r"\\evil\share7", r"C:\Windows7", "[Bob](7)", "![Bob](evil.example)", "<img src=X>", "ftp:7", "&#104;ttp7",
+    ],
+    "keys": [
+        "sk-proj-Ab3dEf6hIj9lMn2pQr5t", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "AKIAIOSFODNN7EXAMPLE", "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY", "xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOHcbrzygy",
+        "The key AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     ],
     "code": ["{found} Bob", "DROP TABLE chunks; --7", "Bob | 7", "`Bob`", "x=1", "<Bob>", "Bob\\n7"],
     "invisible": ["Mira\u200bSolano", "Mira\u202eSolano", "Mira\x00Solano", "Mira\U000e0041Solano"],

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from anabranch import errors
 from anabranch.citations.answer_sources import locate_markers, title_of
 from anabranch.citations.unconfirmed_claims import unconfirmed_lines
+from anabranch.safety.link_removal import escape_marks, make_plain
 from anabranch_server.event_log import STREAM_HEADERS
 from anabranch_server.request_values import JsonObject
 from anabranch_server.requester import Asker
@@ -141,7 +142,7 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
     # One passage may span several pages and sections; each is named once.
     ordered = sorted(citations, key=lambda each: each["marker"])
     is_composed = (state.get("route") or {}).get("name") == "compose"
-    named = [] if is_composed else [f"[{each['marker']}] {title_of(each)}" for each in ordered]
+    named = [] if is_composed else [f"[{each['marker']}] {escape_marks(title_of(each))}" for each in ordered]
     sources = "\n".join(dict.fromkeys(named))
     annotations = [
         {
@@ -158,9 +159,9 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
         for each, place in locate_markers(answer, citations)
         if place is not None
     ]
-    narrowed = state.get("inferred_filter", "")
+    narrowed = escape_marks(make_plain(state.get("inferred_filter", "")))
     only = f"Searched only: {narrowed} (`infer_filter: false` searches all)." if narrowed else ""
-    doubts = "\n".join(unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or []))
+    doubts = "\n".join(map(escape_marks, unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or [])))
     return {"content": "\n\n".join(filter(None, (answer, sources, only, doubts))), "annotations": annotations}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     import jwt
 
 HINT = "Get a new token."
+
+LAST_SECOND = 253_402_300_799
+"""The last second of the year 9999: what comes later is no date."""
 
 
 class TokenVerifier:
@@ -61,6 +64,9 @@ class TokenVerifier:
         except jwt.PyJWTError as error:
             msg = f"The token is refused: {_reason(error)}."
             raise NotAuthenticatedError(msg, hint=HINT) from error
+        # PyJWT takes whatever Python can make a whole number of.
+        if not all(_is_date(claims[name]) for name in ("exp", "nbf", "iat") if name in claims):
+            raise NotAuthenticatedError("The token is refused: one of its times is no date.", hint=HINT)
         return self._user(claims)
 
     async def _key_of(self, token: str) -> jwt.PyJWK:
@@ -107,6 +113,11 @@ def known_roles(names: Iterable[str]) -> frozenset[UserRole]:
     """Return the roles that exist here; issuers also list those of other programs."""
     given = set(names)
     return frozenset(role for role in ROLES if role in given)
+
+
+def _is_date(value: object) -> bool:
+    """Tell whether a value is a time as tokens have it: a number of seconds since 1970, of no other type."""
+    return type(value) in (int, float) and 0 <= cast("float", value) <= LAST_SECOND
 
 
 def _words(value: Any) -> list[str]:  # noqa: ANN401  # whatever an issuer writes

@@ -124,6 +124,21 @@ REFUSED: dict[str, tuple[Any, str]] = {
 }
 
 
+ODD_TIMES = ["1e400", "-1e400", "Infinity", "NaN", "1e300", "1" + "0" * 400, "-1", "true", "false", '"9999999999"', "[]", "{}"]
+
+
+@pytest.mark.parametrize("written", ODD_TIMES)
+@pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
+async def test_a_time_that_is_no_finite_number_of_seconds_is_refused(
+    verifier: TokenVerifier, name: str, written: str
+) -> None:
+    claims = json.dumps(jwt.decode(token(**{name: 7_777_777}), options={"verify_signature": False}))
+    payload = claims.replace("7777777", written).encode()
+    made = jwt.PyJWS().encode(payload, EC, algorithm="ES256", headers={"kid": "ec"})
+    with pytest.raises(NotAuthenticatedError):
+        await verifier.user_of(made)
+
+
 @pytest.mark.parametrize("case", REFUSED)
 async def test_what_is_not_to_be_believed(verifier: TokenVerifier, case: str) -> None:
     make, why = REFUSED[case]

@@ -118,20 +118,24 @@ async function resumed(thread, checkpoint, inputs) {
   return null;
 }
 
-const quoted = (text) => `> ${text.replace(/\n/g, "\n> ")}`;
+// As `make_plain` and `escape_marks` of the server: anybody's words as a line of Markdown without link, picture, tag or form.
+const LIVE = /\](?=[(:])|\[(?=\[)|<(?=[a-z/!?]|[^\s<>@]*@)|:(?=[/\\]{2})|(?<=https?|ftp|wss?|file|mailto|xmpp):(?=\S)|\/\/(?=[\w-]+\.)|(?<![\p{L}\p{N}])www(?=\.)/giu;
+const MARKS = /[\\`*~]|&(?=#?\w+;)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#+>-])|(?<=^\d{1,9})(?=[.)])/gu;
 
-export const asMarkdown = (title, turns) => `# ${title}\n\n${turns.map(({ values }) => turnAsMarkdown(values)).join("\n")}`;
+const plain = (text) => text.replace(/\s+/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "").trim().slice(0, 10_000).replace(LIVE, "$& ").replace(MARKS, "\\$&");
+
+export const asMarkdown = (title, turns) => `# ${plain(title)}\n\n${turns.map(({ values }) => turnAsMarkdown(values)).join("\n")}`;
 
 export function turnAsMarkdown(values) {
-  const parts = [`## ${values.original_question}`, values.answer || "*No answer.*"];
+  const parts = [`## ${plain(values.original_question)}`, values.answer || "*No answer.*"];
   for (const each of firstOfEach(values.citations ?? [])) {
     // Passages that are shown whole are the answer: their words stand there already.
-    const quote = values.route?.name === "compose" ? "" : `\n${quoted(each.quote)}`;
-    parts.push(`[${each.marker}] ${where(each)} (${named(each.grade)})${quote}`);
+    const quote = values.route?.name === "compose" ? "" : `\n> ${plain(each.quote)}`;
+    parts.push(`[${each.marker}] ${plain(where(each))} (${named(each.grade)})${quote}`);
   }
   for (const { text, reason, nearest } of values.unconfirmed ?? []) {
     const told = [named("not_confirmed"), reason].filter(Boolean).join(": ");
-    parts.push(`[?] ${text} (${told})${nearest ? `\n${quoted(`Nearest words: ${nearest}`)}` : ""}`);
+    parts.push(`[?] ${plain(text)} (${plain(told)})${nearest ? `\n> Nearest words: ${plain(nearest)}` : ""}`);
   }
   return `${parts.join("\n\n")}\n`;
 }
