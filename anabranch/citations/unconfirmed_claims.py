@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from anabranch.safety.link_removal import make_plain
 
-
 MOST_CLAIM = 1_000
 
 

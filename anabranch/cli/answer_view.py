@@ -12,8 +12,8 @@ from rich.text import Text
 
 from anabranch.citations.unconfirmed_claims import unconfirmed_lines
 from anabranch.cli.output import say
-from anabranch.synthesis.coverage import wants_whole
 from anabranch.safety.link_removal import make_plain, name_source
+from anabranch.synthesis.coverage import wants_whole
 from anabranch.text.normalization import clean, squeeze
 from anabranch.types import Coverage
 

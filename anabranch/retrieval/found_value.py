@@ -21,8 +21,7 @@ _MAX_PLACES = 20
 _FEW_WORDS = 3
 _STOPS = (".", "!", "?", "。", "！", "？")
 _LONG = 5
-# A host name (IDNA has four kinds of dots), a scheme or port, IPv4 (of numbers in any base), IPv6, an absolute path, and
-# the signs of code.
+# A host name (IDNA has four kinds of dots), a scheme or port, IPv4 in any base, IPv6, an absolute path, signs of code.
 _ADDRESS = re.compile(
     r"[^\W\d_][.。．｡][^\W_]{2}|[^\W\d_]:\S|(?<!\d)(?:\d+\.){3}\d|(?<!\w)0x[\da-f]|::|(?:[\da-f]{1,4}:){4}|^/|[\\@＠<>{}|=`;；]",
     re.IGNORECASE,

@@ -10,9 +10,9 @@ Three passes, each over the result of the one before:
 2. Links are reduced to their text, pictures are removed, addresses are replaced, unless they are a document's own. This
    is for the reader, without a guarantee.
 3. A blank breaks what could still be live: `](`, `]:` (no definition without it), a `<` before the scheme of an
-   autolink, an entity, `://`, `//host`, `www.`, `mailto:`. This is the guarantee. It does not depend on where a line, a quotation
-   or a block of code begins, on which renderers differ; a blank is readable everywhere, and any beginning of a clean
-   text is clean, too.
+   autolink, an entity, `://`, `//host`, `www.`, `mailto:`. This is the guarantee. It does not depend on where a line,
+   a quotation or a block of code begins, on which renderers differ; a blank is readable everywhere, and any beginning
+   of a clean text is clean, too.
 
 `make_plain` is for a short text, such as a title or a quote, that joins other text: of these passes it needs no second.
 

@@ -41,7 +41,8 @@ NO_VALUES = {
     ],
     "keys": [
         "sk-proj-Ab3dEf6hIj9lMn2pQr5t", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-        "AKIAIOSFODNN7EXAMPLE", "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY", "xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOHcbrzygy",
+        "AKIAIOSFODNN7EXAMPLE", "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
+        "xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOHcbrzygy",
         "The key AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     ],
     "code": ["{found} Bob", "DROP TABLE chunks; --7", "Bob | 7", "`Bob`", "x=1", "<Bob>", "Bob\\n7"],

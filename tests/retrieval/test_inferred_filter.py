@@ -116,7 +116,13 @@ def test_fields_that_tell_nothing_apart_are_not_offered() -> None:
 def _many(documents: int) -> list[dict[str, Any]]:
     kinds = ("contract", "memo", "handbook")
     return [
-        {"title": f"Page {n}", "kind": kinds[n % 3], "year": 2000 + n % 20, "signed": f"20{n % 90 + 10}-01-01", "id": f"x{n}"}
+        {
+            "title": f"Page {n}",
+            "kind": kinds[n % 3],
+            "year": 2000 + n % 20,
+            "signed": f"20{n % 90 + 10}-01-01",
+            "id": f"x{n}",
+        }
         for n in range(documents)
     ]
 

@@ -11,14 +11,34 @@ from tests.safety.rendering import live
 
 HOST = "evil.example"
 HOSTILE = [
-    f"![Works](https://{HOST}/t.png)", f"[Works](//{HOST}/x)", f"![Works][b] [b]: http://{HOST}/x", f"<http://{HOST}/x>",
-    f"https://{HOST}/x", f"www.{HOST}/x", f"<img src=//{HOST}/x.png>", f"<a href='https://{HOST}'>Works</a>",
-    f"&#33;&#91;Works](//{HOST}/x)", f"&lt;img src=//{HOST}>", f"\\![Works\\]](//{HOST}/x)", f"`![Works](//{HOST}/x)",
-    f"```\n![Works](//{HOST}/x)", f"Works\n\n![b](//{HOST}/x)\n\n# Works", f"| a | ![b](//{HOST}/x) |", f"[^1] [^1]: //{HOST}",
-    f"![[//{HOST}/x.png]] [[Works]]", f"![Wo\u200brks]\u200b(//{HOST}/x)", f"<xmpp:a@{HOST}> <a@{HOST}> mailto:a@{HOST}",
-    f"<script src=//{HOST}></script>", f"<video src=/\\{HOST}/v.mp4>", f"<!-- [Works](//{HOST}) -->", f"~~*Works* //{HOST}/x",
-    f"\x1b]8;;https://{HOST}\x07Works\x1b]8;;\x07", f"![{'Works ' * 300}](https://{HOST}/x)", f"https:\\\\{HOST}/x", "__Works__",
-]  # fmt: skip
+    f"![Works](https://{HOST}/t.png)",
+    f"[Works](//{HOST}/x)",
+    f"![Works][b] [b]: http://{HOST}/x",
+    f"<http://{HOST}/x>",
+    f"https://{HOST}/x",
+    f"www.{HOST}/x",
+    f"<img src=//{HOST}/x.png>",
+    f"<a href='https://{HOST}'>Works</a>",
+    f"&#33;&#91;Works](//{HOST}/x)",
+    f"&lt;img src=//{HOST}>",
+    f"\\![Works\\]](//{HOST}/x)",
+    f"`![Works](//{HOST}/x)",
+    f"```\n![Works](//{HOST}/x)",
+    f"Works\n\n![b](//{HOST}/x)\n\n# Works",
+    f"| a | ![b](//{HOST}/x) |",
+    f"[^1] [^1]: //{HOST}",
+    f"![[//{HOST}/x.png]] [[Works]]",
+    f"![Wo\u200brks]\u200b(//{HOST}/x)",
+    f"<xmpp:a@{HOST}> <a@{HOST}> mailto:a@{HOST}",
+    f"<script src=//{HOST}></script>",
+    f"<video src=/\\{HOST}/v.mp4>",
+    f"<!-- [Works](//{HOST}) -->",
+    f"~~*Works* //{HOST}/x",
+    f"\x1b]8;;https://{HOST}\x07Works\x1b]8;;\x07",
+    f"![{'Works ' * 300}](https://{HOST}/x)",
+    f"https:\\\\{HOST}/x",
+    "__Works__",
+]
 
 _HTML = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 

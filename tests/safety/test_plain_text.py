@@ -14,7 +14,16 @@ from tests.safety.hostile_text import HOSTILE, find_live
 from tests.safety.rendering import RENDERERS
 from tests.safety.test_rendering import TEXTS
 
-PLACES = ["{}", "[1] {}", "- {}: {}", "> {}", "| {} | {} |\n|---|---|\n| {} | {} |", "**{}**: {}", "[1] {}\n[2] {}", "([a] {})"]
+PLACES = [
+    "{}",
+    "[1] {}",
+    "- {}: {}",
+    "> {}",
+    "| {} | {} |\n|---|---|\n| {} | {} |",
+    "**{}**: {}",
+    "[1] {}\n[2] {}",
+    "([a] {})",
+]
 
 
 def only_words(text: str) -> None:
@@ -42,10 +51,22 @@ def test_any_text_is_only_words(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "report_[2021].pdf", "__init__.py", "*.pdf and ~/.profile", "C:\\temp\\a_b", "R&D: AT&T", "a < b <= c", "f(x)[i] and a[0]",
-        "`ls -l` in a shell", "1. The first", "Ada & Bob (2020), p. 3", "東京都 [東京]", "10:30 and 3/4", "#1 of _all_", "a_b_c",
+        "report_[2021].pdf",
+        "__init__.py",
+        "*.pdf and ~/.profile",
+        "C:\\temp\\a_b",
+        "R&D: AT&T",
+        "a < b <= c",
+        "f(x)[i] and a[0]",
+        "`ls -l` in a shell",
+        "1. The first",
+        "Ada & Bob (2020), p. 3",
+        "東京都 [東京]",
+        "10:30 and 3/4",
+        "#1 of _all_",
+        "a_b_c",
     ],
-)  # fmt: skip
+)
 def test_a_renderer_shows_the_characters_that_were_written(text: str) -> None:
     assert make_plain(text) == text
     page = RENDERERS[0].render(f"[1] {escape_marks(text)}")

@@ -1,7 +1,7 @@
 """Whatever the authors of documents write, no reply has a live link, picture or tag of theirs, in any form it comes in.
 
-Each text stands in a title, a heading, a subject, an id, a name, a value of metadata and a passage; the model quotes some
-of it, gets a number wrong and narrows the search. All of a reply is looked at, and of a stream what its pieces make.
+Each text stands in a title, a heading, a subject, an id, a name, a value of metadata and a passage; the model quotes
+some of it, gets a number wrong and narrows the search. A reply is looked at as a whole, also one of many pieces.
 """
 
 from __future__ import annotations

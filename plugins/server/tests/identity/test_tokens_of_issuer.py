@@ -124,7 +124,20 @@ REFUSED: dict[str, tuple[Any, str]] = {
 }
 
 
-ODD_TIMES = ["1e400", "-1e400", "Infinity", "NaN", "1e300", "1" + "0" * 400, "-1", "true", "false", '"9999999999"', "[]", "{}"]
+ODD_TIMES = [
+    "1e400",
+    "-1e400",
+    "Infinity",
+    "NaN",
+    "1e300",
+    "1" + "0" * 400,
+    "-1",
+    "true",
+    "false",
+    '"9999999999"',
+    "[]",
+    "{}",
+]
 
 
 @pytest.mark.parametrize("written", ODD_TIMES)
