@@ -9,12 +9,14 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from anabranch.citations.unconfirmed_claims import MOST_CLAIM
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.retrieval.document_tools import locate_quotes
 from anabranch.retrieval.result_size import RESERVED, TOKENS, count_tokens, cut
 from anabranch.retrieval.tool_result import LINE
-from anabranch.safety.link_removal import make_plain
+from anabranch.safety.link_removal import break_live, make_plain
 from anabranch.store.protocol import CorpusReader, Scope
+from anabranch.text.normalization import clean
 from anabranch.types import AnswerStatus
 
 Item = TypeVar("Item")
@@ -63,8 +65,6 @@ class AskedAnswer(TypedDict):
     ]
     remarks: Annotated[list[str], Field(description="What went wrong, was done with less, or was left out here.")]
 
-
-MOST_QUOTE = 1_000
 
 MOST_SOURCES = 100
 """Most sources of an answer that are shown."""
@@ -132,12 +132,12 @@ def _source(citation: Mapping[str, Any], document_id: str, number: int | None) -
         document=make_plain(citation["title"] or citation["source"], LINE),
         page=citation["page"],
         heading=make_plain(citation["heading"], LINE),
-        quote=make_plain(citation["quote"], MOST_QUOTE),
+        quote=break_live(clean(citation["quote"])),
         grade=citation["grade"],
         passage_id=citation["chunk_id"],
     )
 
 
 def _claim(claim: Mapping[str, Any]) -> ClaimWithoutPassage:
-    text, reason, nearest = (make_plain(claim[name], MOST_QUOTE) for name in ("text", "reason", "nearest"))
+    text, reason, nearest = (make_plain(claim[name], MOST_CLAIM) for name in ("text", "reason", "nearest"))
     return ClaimWithoutPassage(claim=text, reason=reason, nearest=nearest)

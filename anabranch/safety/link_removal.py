@@ -97,8 +97,13 @@ def make_plain(text: str, most: int = MOST_LINE) -> str:
         The text without invisible characters. Nothing visible is removed: a blank breaks what a renderer would make a
         link, a picture or a tag of, and a longer text ends in " ...".
     """
-    line = _TAG.sub(r"\g<0> ", _HARMLESS.whole(squeeze(_VISIBLE.whole(text[: 10 * most]))))
+    line = break_live(squeeze(_VISIBLE.whole(text[: 10 * most])))
     return line if len(line) <= most else f"{line[: most - 4].rsplit(' ', 1)[0]} ..."
+
+
+def break_live(text: str) -> str:
+    """Return a text with a blank in whatever a renderer would make a link, a picture or a tag of; all else stays."""
+    return _TAG.sub(r"\g<0> ", _HARMLESS.whole(text))
 
 
 def name_source(source: str) -> str:

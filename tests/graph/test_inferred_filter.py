@@ -332,4 +332,4 @@ async def test_the_audit_log_says_which_fields_a_model_was_shown(
     await ask(office, ONLY)
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
     (shown,) = [line for line in lines if line.get("step") == "rewrite"]
-    assert (shown["event"], shown["fields"]) == ("read", ["year", "kind", "title"])
+    assert (shown["event"], shown["fields"]) == ("read", ["kind", "year", "title"])

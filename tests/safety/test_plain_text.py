@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.safety.link_removal import MOST_LINE, escape_marks, make_plain, name_source, strip_links
-from anabranch.text.normalization import INVISIBLE
+from anabranch.safety.link_removal import MOST_LINE, break_live, escape_marks, make_plain, name_source, strip_links
+from anabranch.text.normalization import INVISIBLE, clean
 from tests.safety.hostile_text import HOSTILE, find_live
 from tests.safety.rendering import RENDERERS
 from tests.safety.test_rendering import TEXTS
@@ -32,6 +32,8 @@ def only_words(text: str) -> None:
     assert len(line) <= MOST_LINE
     assert "\n" not in line
     assert not INVISIBLE.search(line)
+    assert find_live(break_live(clean(text))) == []
+    assert break_live(break_live(text)) == break_live(text)
     for place in PLACES:
         for each in (line, escape_marks(line)):
             assert find_live(place.replace("{}", each)) == []
