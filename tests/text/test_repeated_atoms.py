@@ -201,6 +201,10 @@ TRIED: dict[str, Callable[[str], object]] = {
     "shell_commands.is_shell": shell_commands.is_shell,
     "key_redaction.redacted": lambda text: key_redaction.redacted(text, [text[:50]]),
     "link_removal.strip_links": link_removal.strip_links,
+    "link_removal.make_plain": lambda text: link_removal.make_plain(text, len(text)),
+    "link_removal.name_source": link_removal.name_source,
+    "link_removal.break_live": link_removal.break_live,
+    "link_removal.escape_marks": link_removal.escape_marks,
     "link_removal.LinkFilter": lambda text: _fed(link_removal.LinkFilter(), text),
     "prompt_envelope.wrap": lambda text: prompt_envelope.wrap([(1, text, text)], prompt_envelope.new_nonce()),
     "prompt_envelope.unwrap": lambda text: [
