@@ -14,11 +14,10 @@ NODES, FAN_IN = 6, 2
 
 def run(question: str, context: Context) -> None:
     """Summarise six passages as a tree."""
-    # A window holds one passage, so that each of them is a leaf of the tree. Answers with markers are joined by the
-    # model; plain ones would stand one after the other.
+    # A window holds one passage, so that each of them is a leaf of the tree.
     tree = changed(
         context, top_k=NODES, merge_threshold=1.0, window_tokens=SIZES[-1], synthesis="map_reduce", fan_in=FAN_IN,
-        answer_form="cited", grade="none",
+        grade="none",
     )  # fmt: skip
     show(f"{NODES} passages", [passage_line(*hit) for hit in found(question, tree)])
     state = answered(question, tree)

@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from anabranch.agent.nodes.compose import compose_draft
 from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
-from anabranch.agent.nodes.writing import asks_for_markers, measure_room, new_message_id
+from anabranch.agent.nodes.writing import measure_room, new_message_id
 from anabranch.synthesis.budget import group
 from anabranch.synthesis.context_window import measure_envelope
 from anabranch.synthesis.coverage import count_read, is_whole
@@ -23,51 +23,55 @@ from anabranch.types import NO_DRAFT, Coverage, Draft, Partial
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
 
-# Share of the best score that a partial answer needs to be kept.
-NEARLY = 0.8
-
-
+_LEFT_OUT = "{} of {} partial answers are left out: their passages do not support them, or another says the same"
 _UNREAD = "the model could read no window; the passages that match best are shown"
 
 
 async def gather(state: State, turn: Turn) -> Update:
     """Plan the next level of the tree, or end it if one answer is left or the rest cannot be joined."""
     level = max((partial["level"] for partial in state["partials"]), default=0)
-    whole = is_whole(state.get("coverage"))
     # Where the model read nothing, the program reads all, and `cite` counts that.
-    counts = whole and level == 0 and bool(state["partials"])
+    counts = is_whole(state.get("coverage")) and level == 0 and bool(state["partials"])
     read: Update = {"coverage": await _count_read(state, turn)} if counts else {}
     if state["route"]["name"] == "rows" and state["partials"]:
         turn.count(level=level, parts=len(state["partials"]), groups=0)
         return read
-    return {**await _plan_level(state, turn, level, whole=whole), **read}
+    return {**await _plan_level(state, turn, level), **read}
 
 
-async def _plan_level(state: State, turn: Turn, level: int, *, whole: bool) -> Update:
+async def _plan_level(state: State, turn: Turn, level: int) -> Update:
     """Put the partial answers of a level into groups, or make the draft of them."""
     chat = await turn.chat()
-    # A model that is not asked for markers does not join: the best answers stand one after the other. Of whole
-    # documents, the best ones alone would leave most of them out.
-    plain = chat is None or not (whole or asks_for_markers(turn.settings, chat))
-    found, least = [part for part in state["partials"] if part["level"] == level], NEARLY if plain else 0.0
+    found = [part for part in state["partials"] if part["level"] == level]
     # In threads: of whole documents there are hundreds.
-    parts = await asyncio.to_thread(_choose, found, least)
+    parts = await asyncio.to_thread(_choose, found)
+    reasons = [*state["route"]["reasons"], *_list_left_out(state, turn, level, len(found), len(parts))]
     question = state["turn"]["standalone_question"]
-    groups = await _group(turn, chat, question, parts) if chat is not None and not plain and len(parts) > 1 else []
+    groups = await _group(turn, chat, question, parts) if chat is not None and len(parts) > 1 else []
     joins = sum(len(members) > 1 for members in groups)
-    lacking = turn.budget.lacks(joins)
+    lacking = turn.budget.lacks(joins) if chat is not None else "a chat model"
     if joins and not lacking:
         turn.count(level=level, parts=len(parts), groups=len(groups))
         # The last answer of the tree is streamed as this message.
         draft: Draft = {**NO_DRAFT, "message_id": new_message_id()}
-        return {"partials": Overwrite(_plan(parts, groups, level)), "draft": draft}
-    turn.count(level=level, parts=len(parts), groups=0)
-    unread = {"name": "compose", "reasons": [*state["route"]["reasons"], _UNREAD]}
-    return {
-        "partials": Overwrite([]),
-        "draft": await _end(state, turn, parts, lacking, plain=plain),
-        **({} if parts else {"route": unread}),
-    }
+        partials, name, why = _plan(parts, groups, level), state["route"]["name"], list[str]()
+    else:
+        turn.count(level=level, parts=len(parts), groups=0)
+        draft, why = await _end(state, turn, parts, lacking)
+        partials, name = [], state["route"]["name"] if parts else "compose"
+    return {"partials": Overwrite(partials), "draft": draft, "route": {"name": name, "reasons": [*reasons, *why]}}
+
+
+def _list_left_out(state: State, turn: Turn, level: int, found: int, kept: int) -> list[str]:
+    """Return what is not joined on a level, for people."""
+    reasons, windows = list[str](), len(state["windows"])
+    # `map` has reported each window that failed.
+    if level == 0 and 0 < found < windows:
+        reasons.append(f"{windows - found} of {windows} windows have no partial answer")
+    if kept < found:
+        reasons.append(_LEFT_OUT.format(found - kept, found))
+        turn.degraded("gather", reasons[-1])
+    return reasons
 
 
 async def _count_read(state: State, turn: Turn) -> Coverage:
@@ -90,13 +94,12 @@ async def _count_read(state: State, turn: Turn) -> Coverage:
     )
 
 
-def _choose(parts: list[Partial], least: float) -> list[Partial]:
-    """Return the supported answers with at least the share `least` of the best score, in reading order.
+def _choose(parts: list[Partial]) -> list[Partial]:
+    """Return the supported answers, in reading order.
 
     If none is supported, return the first one, so that the reader sees what the model wrote.
     """
-    best = max((part["score"] for part in parts), default=0.0)
-    good = [part for part in parts if part["score"] and part["score"] >= least * best] if best else parts[:1]
+    good = [part for part in parts if part["score"]] or parts[:1]
     # Of duplicate answers, the best one stays.
     duplicates = Duplicates()
     good.sort(key=lambda part: part["score"], reverse=True)
@@ -128,19 +131,19 @@ def _plan(parts: Sequence[Partial], groups: Sequence[Sequence[int]], level: int)
     ]
 
 
-async def _end(state: State, turn: Turn, parts: Sequence[Partial], lacking: str, *, plain: bool) -> Draft:
-    """Return the partial answers as the draft; if there are none because the model failed, compose one."""
+async def _end(state: State, turn: Turn, parts: Sequence[Partial], lacking: str) -> tuple[Draft, list[str]]:
+    """Return the partial answers as the draft, and what was not joined; compose one if the model read nothing."""
     if len(parts) == 1:
-        return parts[0]["draft"]
-    if parts:
-        if not plain:
-            why = f"cannot be joined, which would take {lacking}" if lacking else "are too long to be joined"
-            turn.degraded("reduce", f"the partial answers {why}; they stand one after the other")
-        joined, beyond = join_drafts([part["draft"] for part in parts])
-        if beyond:
-            turn.degraded("reduce", BEYOND.format(beyond))
-        return joined
-    draft = await compose_draft(state, turn)
-    if draft["answer"]:
-        turn.degraded("map", _UNREAD)
-    return draft
+        return parts[0]["draft"], []
+    if not parts:
+        draft = await compose_draft(state, turn)
+        if draft["answer"]:
+            turn.degraded("map", _UNREAD)
+        return draft, [_UNREAD]
+    why = f"cannot be joined, which would take {lacking}" if lacking else "are too long to be joined"
+    joined, beyond = join_drafts([part["draft"] for part in parts])
+    reasons = [f"the partial answers {why}; they stand one after the other"]
+    reasons += [BEYOND.format(beyond)] if beyond else []
+    for reason in reasons:
+        turn.degraded("reduce", reason)
+    return joined, reasons

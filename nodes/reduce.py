@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NotRequired
+from typing import NotRequired
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
 from typing_extensions import TypedDict
@@ -20,9 +20,6 @@ from anabranch.synthesis.budget import hold_repeats
 from anabranch.synthesis.drafts import BEYOND, fill_prompt, join_drafts, read_draft
 from anabranch.types import Draft, Left, Partial, TurnRecord
 
-if TYPE_CHECKING:
-    from anabranch.models.chat import Chat
-
 
 class ReduceTask(TypedDict):
     """Input of one reduce branch; `last` says that it writes the final answer, `budget` limits repeated calls."""
@@ -38,30 +35,29 @@ class ReduceTask(TypedDict):
 
 async def reduce(state: ReduceTask, turn: Turn) -> Update:
     """Write one answer from a group of partial answers; on a failure, the parts stand one after the other."""
-    chat = await turn.chat()
-    # This draft has no message: text that was streamed of a rejected answer is no part of it.
-    joined, beyond = join_drafts(state["drafts"])
-    draft = None
     hold_repeats(turn.budget.left)
-    if chat is not None:
-        try:
-            draft = await _join(state, turn, chat)
-        except ModelError as error:
-            turn.degraded("reduce", error)
-    if draft is None:
-        draft = joined
+    try:
+        draft = await _join(state, turn)
+    except ModelError as error:
+        turn.degraded("reduce", error)
+        # This draft has no message: text that was streamed of a rejected answer is no part of it.
+        draft, beyond = join_drafts(state["drafts"])
         if beyond:
             turn.degraded("reduce", BEYOND.format(beyond))
     turn.count(level=state["level"], group=state["index"] + 1, parts=len(state["drafts"]))
     return {"partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None, score=1.0)]}
 
 
-async def _join(state: ReduceTask, turn: Turn, chat: Chat) -> Draft | None:
-    """Let the model join the answers; return None if it refuses.
+async def _join(state: ReduceTask, turn: Turn) -> Draft:
+    """Let the model join the answers.
 
     Raises:
-        ModelError: The model failed, or its answer is not supported by the parts.
+        ModelError: There is no model, it failed or refused, or its answer is not supported by the parts.
     """
+    chat = await turn.chat()
+    if chat is None:  # it was taken away between a pause and its resumption
+        msg = "No chat model joins the partial answers; these stand one after the other."
+        raise ModelError(msg)
     drafts, question, settings = state["drafts"], state["turn"]["standalone_question"], turn.settings
     answers = [(number, "partial answer", draft["answer"]) for number, draft in enumerate(drafts, start=1)]
     user = fill_prompt(wrap(answers, new_nonce()), question, settings.reduce_prompt)
@@ -73,14 +69,13 @@ async def _join(state: ReduceTask, turn: Turn, chat: Chat) -> Draft | None:
         reply = await chat.ask(GUARD, user, max_tokens=settings.answer_tokens)
     window = drafts[0]["window"]
     joined = read_draft(reply, window=window, instructions=instructions(settings), question=question)
-    if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
-        return None
+    refused = await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"]))
     # The claim check needs the parts' markers to find the passages.
     is_lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
     from anabranch.citations.passage_text import PassageText
 
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
-    if is_lost or not (await measure_support(joined["answer"], parts)).found:
-        msg = "The joined answer cites no passage, or is not supported by its parts; these stand one after the other."
+    if refused or is_lost or not (await measure_support(joined["answer"], parts)).found:
+        msg = "The joined answer is a refusal, cites no passage or is not supported by its parts, which stand instead."
         raise ModelError(msg)
     return {**joined, "message_id": state["message_id"]} if state["last"] else joined

@@ -149,17 +149,18 @@ async def test_a_good_answer_is_never_overwritten(reply: str, river: str) -> Non
     assert state["answer"] == first["answer"]
 
 
+@pytest.mark.parametrize("form", ["plain", "cited"])
 @pytest.mark.parametrize("fan_in", [2, 20])
-async def test_map_reduce_is_a_tree(fan_in: int, river: str) -> None:
+async def test_map_reduce_is_a_tree(fan_in: int, form: str, river: str) -> None:
+    given = {"synthesis": "map_reduce", "fan_in": fan_in, "answer_form": form, **SMALL}
     with OpenAIStub(model()) as stub:
-        first = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **CITED)
+        first = await _ask(stub, river, **given)
     with OpenAIStub(together(model(), *at_once(first))) as stub:
-        state = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **CITED)
+        state = await _ask(stub, river, **given)
         windows = len(state["windows"])
         assert windows >= 5
-        # A window whose answer is placed much worse than the best one is left out.
         parts = next(step["counts"]["parts"] for step in state["trace"] if step["node"] == "gather")
-        assert parts >= windows - 1
+        assert parts == windows
         calls, levels = 0, 0
         while parts > 1:
             groups = math.ceil(parts / fan_in)
@@ -170,22 +171,6 @@ async def test_map_reduce_is_a_tree(fan_in: int, river: str) -> None:
         assert state["usage"]["calls"] == windows + calls
         assert state["usage"]["rounds"] == stub.rounds() == 1 + levels
         assert len({citation["chunk_id"] for citation in state["citations"]}) >= 3
-
-
-async def test_in_plain_form_the_windows_answers_stand_one_after_the_other_without_another_call(river: str) -> None:
-    with OpenAIStub(model()) as stub:
-        state = await _ask(stub, river, synthesis="map_reduce", **SMALL)
-        windows = len(state["windows"])
-        assert windows >= 5
-        assert _by_step(stub) == {"create": windows}
-        assert state["usage"]["calls"] == windows
-        assert state["usage"]["rounds"] == 1
-    assert state["degraded"] == []
-    assert state["answer"].count("\n\n") >= 2
-    places = {excerpt["id"]: number for number, window in enumerate(state["windows"]) for excerpt in window}
-    read = [places[citation["chunk_id"]] for citation in state["citations"]]
-    assert read == sorted(read)
-    assert len(set(read)) >= 3
 
 
 @pytest.mark.parametrize(
@@ -201,30 +186,26 @@ async def test_what_the_wrong_window_answers_is_dropped(bad: str, form: str, riv
     with OpenAIStub(model(create=_not_in_the_first(bad))) as stub:
         state = await _ask(stub, river, synthesis="map_reduce", answer_form=form, **SMALL)
         joined = [call.request for call in stub.calls if step_of(call.request) == "reduce"]
-    assert bool(joined) == (form == "cited")
+    assert joined
     assert not any(bad in request.user for request in joined)
     assert bad not in re.sub(r" \[[\d?]+\]", "", state["answer"])
     assert unconfirmed(state) == []
     assert len(state["citations"]) >= 3
 
 
-async def test_an_answer_that_is_half_right_does_not_stand_beside_those_that_are_right(river: str) -> None:
+async def test_an_answer_that_is_half_right_is_joined_and_its_wrong_half_is_marked(river: str) -> None:
+    lie = "Otto Kraus of Utopia built 77 castles in 1650."
+
     def half(request: Request) -> Reply:
-        lie = " Otto Kraus of Utopia built 77 castles in 1650." if 2 in passages_in(request) else ""
-        return Reply(written(request).text + lie)
+        return Reply(f"{written(request).text} {lie}" if 2 in passages_in(request) else written(request).text)
 
-    def cited(state: dict[str, Any]) -> bool:
-        second = {excerpt["id"] for excerpt in state["windows"][1]}
-        return bool(second & {citation["chunk_id"] for citation in state["citations"]})
-
-    with OpenAIStub(model()) as stub:
-        assert cited(await _ask(stub, river, synthesis="map_reduce", **SMALL))
     with OpenAIStub(model(create=half)) as stub:
         state = await _ask(stub, river, synthesis="map_reduce", **SMALL)
     scores = [step["counts"]["score"] for step in state["trace"] if step["node"] == "map"]
     assert min(scores) < 0.8 * max(scores)
-    assert "Kraus" not in state["answer"]
-    assert not cited(state)
+    assert unconfirmed(state) == [lie]
+    second = {excerpt["id"] for excerpt in state["windows"][1]}
+    assert second & {citation["chunk_id"] for citation in state["citations"]}
 
 
 @pytest.mark.parametrize("refusal", ["The passages do not say.", "Davon steht nichts in den Abschnitten."])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from typing import Any
 
@@ -157,4 +158,73 @@ async def test_an_answer_that_is_alone_goes_up_as_it_is(river: str) -> None:
     assert steps == {"create": len(state["windows"]), "reduce": 2}
     gathered = [step["counts"] for step in state["trace"] if step["node"] == "gather"]
     assert [(counts["parts"], counts["groups"]) for counts in gathered] == [(3, 2), (2, 1), (1, 0)]
+    assert [item["step"] for item in state["degraded"]] == ["gather"]
+
+
+def _count_joins(parts: int, fan_in: int) -> list[int]:
+    """Return the joins of each level until one answer is left; a group of one is taken as it is."""
+    levels = []
+    while parts > 1:
+        levels.append(math.ceil(parts / fan_in) - (parts % fan_in == 1))
+        parts = math.ceil(parts / fan_in)
+    return levels
+
+
+@pytest.mark.parametrize("fan_in", [2, 3, 10])
+@pytest.mark.parametrize("form", ["plain", "cited", "object", "chosen by the evidence"])
+async def test_a_tree_joins_until_one_answer_is_left_whatever_the_model(form: str, fan_in: int, parish: str) -> None:
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    with OpenAIStub(model()) as stub:
+        given: dict[str, Any] = {"top_k": 11, "fan_in": fan_in, "answer_form": "cited" if form == "cited" else "auto"}
+        if form == "object":
+            stub_model = ChatOpenAI(model="stub", base_url=stub.base_url, api_key=SecretStr("unused"), max_retries=0)
+            given |= {"model": stub_model, "base_url": None}
+        if form == "chosen by the evidence":
+            given["synthesis"] = "auto"
+        state = await graph.ainvoke({"question": QUESTION}, context=_context(parish, stub, **given))
+        steps = Counter(step_of(call.request) for call in stub.calls)
+    assert state["route"]["name"] == "map_reduce"
+    windows = len(state["windows"])
+    levels = _count_joins(windows, fan_in)
+    assert windows == 11
+    assert steps == {"create": windows, "reduce": sum(levels)}
+    assert at_once(state) == [windows, *levels]
     assert state["degraded"] == []
+    # The last answer has what stands in each window.
+    assert {f"Measure {number}" in state["answer"] for number in _numbers(state)} == {True}
+
+
+def _numbers(state: dict[str, Any]) -> set[str]:
+    return {passage["source"].removesuffix(".md") for passage in state["passages"]}
+
+
+@pytest.mark.parametrize("form", ["plain", "cited"])
+async def test_what_a_tree_leaves_out_is_said(form: str, parish: str) -> None:
+    def some(request: Request) -> Reply:
+        number = min(passages_in(request))
+        if number == 2:
+            return Reply("no", status=500)
+        return Reply("The passages do not say.") if number in (4, 5) else written(request)
+
+    with OpenAIStub(model(map=some)) as stub:
+        state = await graph.ainvoke({"question": QUESTION}, context=_context(parish, stub, answer_form=form))
+        steps = Counter(step_of(call.request) for call in stub.calls)
+    assert len(state["windows"]) == 6
+    assert steps == {"create": 6, "reduce": 1}
+    assert [item["step"] for item in state["degraded"]] == ["map:2", "gather"]
+    left_out = state["degraded"][1]["reason"]
+    assert left_out.startswith("2 of 5 partial answers are left out: ")
+    assert state["route"]["reasons"][-2:] == ["1 of 6 windows have no partial answer", left_out]
+
+
+@pytest.mark.parametrize("limit", [{"max_model_calls": 6}, {"max_tokens": 6_000}])
+async def test_a_budget_that_forbids_a_join_is_said(limit: dict[str, int], parish: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await graph.ainvoke(
+            {"question": QUESTION}, context=_context(parish, stub, answer_form="plain", **limit)
+        )
+        assert "reduce" not in {step_of(call.request) for call in stub.calls}
+    (name,) = limit
+    assert any(reason.startswith("map_reduce takes ") and name in reason for reason in state["route"]["reasons"])
