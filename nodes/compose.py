@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from anabranch.extracts.nearest_passages import NEAREST, find_nearest, select_leaves
 from anabranch.retrieval.answerability import CALIBRATED, WEAK
-from anabranch.retrieval.question_words import WORD, respell_question
-from anabranch.retrieval.term_statistics import idf_of
+from anabranch.retrieval.question_words import map_terms, respell_question
+from anabranch.retrieval.term_statistics import idf_of, occurring_in
+from anabranch.safety.link_removal import make_plain
 from anabranch.synthesis.coverage import is_whole
 from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
 from anabranch.types import NO_DRAFT, Draft
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Mapping
 
     from anabranch.agent.nodes.state import State
     from anabranch.agent.nodes.turn import Turn
     from anabranch.extracts.nearest_passages import NearestPassages
-    from anabranch.types import Chunk
-
-# Leaves that are read at once where all of them are.
-BATCH = 500
+    from anabranch.extracts.whole_documents import WholeList
+    from anabranch.types import Chunk, Excerpt
 
 
 async def compose_draft(state: State, turn: Turn) -> Draft:
-    """Return the best-matching passages as a draft; an empty draft if the windows hold none."""
+    """Return the best-matching passages as a draft; an empty draft if the windows hold none.
+
+    For a whole document it is the outline; for a whole corpus, documents with the question's rarest words come first.
+    """
+    if not is_whole(state.get("coverage")):
+        return await _compose_passages(state, turn)
+    parents = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
+    whole = await _list_whole(state, turn, parents)
+    if not whole.shown:
+        return NO_DRAFT
+    is_corpus = state["coverage"]["reach"] == "corpus"
+    best = await _compose_passages(state, turn, first=len(whole.shown) + 1) if is_corpus else NO_DRAFT
+    shown: list[Excerpt] = [{**each, "id": parents[each["id"]]} for each in whole.shown]
+    answer = f"{whole.write()}\n\n{best['answer']}".rstrip()
+    return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=[*shown, *best.get("shown", [])])
+
+
+async def _compose_passages(state: State, turn: Turn, first: int = 1) -> Draft:
     from anabranch.extracts.best_passages import best_passages
     from anabranch.extracts.composition import list_excerpts, mark_best, write_passages
     from anabranch.models.embedder import is_multilingual
 
     corpus = await turn.corpus()
-    if is_whole(state.get("coverage")):
-        return await _compose_whole(state, turn)
-    passages = best_passages(*await _read_packed(state, turn))
+    passages = best_passages(*await _read_packed(state, turn), first=first)
     if not passages:
         return NO_DRAFT
     question = respell_question(state["turn"]["standalone_question"], state["queries"])
@@ -52,29 +67,47 @@ async def compose_draft(state: State, turn: Turn) -> Draft:
     return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=list_excerpts(passages, parents))
 
 
-async def _compose_whole(state: State, turn: Turn) -> Draft:
-    """Return the outline of a document, or how many passages of all documents hold the words of the question."""
-    from anabranch.extracts.whole_documents import count_holding, list_outline
+async def _list_whole(state: State, turn: Turn, parents: Mapping[str, str]) -> WholeList:
+    """Return the outline of a document, or the documents of a corpus that hold the rarest words of the question."""
+    from anabranch.extracts.whole_documents import list_outline
 
-    parents = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
-    corpus, ids, record = await turn.corpus(), list(parents), state["turn"]
+    ids = list(parents)
     some = (await turn.chunks(ids[:NEAREST])).values()
-    phrases = phrases_for(record["question"], language_of(" ".join(chunk.text for chunk in some)))
+    phrases = phrases_for(state["turn"]["question"], language_of(" ".join(chunk.text for chunk in some)))
+    if state["coverage"]["reach"] == "corpus":
+        return await _list_documents(state, turn, ids, phrases)
+    return await list_outline(turn.chunks, parents, phrases["outline"])
 
-    async def read() -> AsyncIterator[list[Chunk]]:
-        for start in range(0, len(ids), BATCH):
-            chunks = await turn.chunks(batch := ids[start : start + BATCH])
-            yield [chunks[leaf] for leaf in batch if leaf in chunks]
 
-    found = (
-        await list_outline(read(), phrases["outline"])
-        if state["coverage"]["reach"] == "document"
-        else await count_holding(corpus, read(), WORD.findall(record["standalone_question"]), phrases)
+async def _list_documents(state: State, turn: Turn, ids: list[str], phrases: Mapping[str, str]) -> WholeList:
+    from anabranch.extracts.whole_documents import BATCH, MOST_ENTRIES, MOST_WORDS, find_documents, list_documents
+
+    corpus, sources = await turn.corpus(), [each["source"] for each in state["passages"] for _ in each["leaves"]]
+    question = respell_question(state["turn"]["standalone_question"], state["queries"])
+    words = dict(islice((await map_terms(corpus, question)).items(), MOST_WORDS))
+    idf = await idf_of(corpus, list(words.values()), turn.scope)
+    least = max(idf.values(), default=0.0) / 2
+    # A term of most passages has no weight: where all are such terms, they count the same.
+    rarest = {term: idf[term] or 1.0 for term in words if term in idf and idf[term] >= least}
+    asked, held = [words[term] for term in rarest], dict[str, dict[str, frozenset[str]]]()
+    for start in range(0, len(ids), BATCH):
+        there = await occurring_in(corpus, asked, ids[start : start + BATCH], turn.scope)
+        for leaf, source in zip(ids[start : start + BATCH], sources[start : start + BATCH], strict=True):
+            if terms := there.get(leaf, frozenset()) & rarest.keys():
+                held.setdefault(source, {})[leaf] = frozenset(terms)
+    found, in_all = find_documents(held, rarest)
+    first = phrases["holding" if in_all else "holding_any"].format(
+        words=make_plain(", ".join(dict.fromkeys(asked))),
+        found=f"{len(found):,}",
+        documents=f"{state['coverage']['documents']:,}",
     )
-    if found is None or not found.parts:
-        return NO_DRAFT
-    shown = found.list_excerpts(parents)
-    return Draft(answer=found.write(), window=len(state["windows"]), keeps=0, shown=shown)
+    if missing := dict.fromkeys(word for term, word in words.items() if term not in idf):
+        first = f"{first} {phrases['missing']}: {make_plain(', '.join(missing))}."
+    lines = [(leaf, bool(at)) for leaves in found for at, leaf in enumerate(leaves)][:MOST_ENTRIES]
+    chunks = await turn.chunks([leaf for leaf, _ in lines])
+    listed = await list_documents(corpus, [(chunks[leaf], at) for leaf, at in lines if leaf in chunks], rarest, first)
+    listed.more = len(found) - sum(not at for _, at in lines)
+    return listed
 
 
 async def current_draft(state: State, turn: Turn) -> Draft:
@@ -104,6 +137,8 @@ async def _read_packed(state: State, turn: Turn) -> tuple[list[Chunk], dict[str,
     packed = {excerpt["id"] for window in state["windows"] for excerpt in window}
     parents = {leaf: each["id"] for each in state["passages"] if each["id"] in packed for leaf in each["leaves"]}
     ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in parents]
+    if is_whole(state.get("coverage")):  # there a passage stands for all its leaves, found or not
+        parents = {leaf: leaf for leaf in ids}
     chunks = await turn.chunks(list({*ids, *parents.values()}))
     merged = {leaf: chunks[parent] for leaf, parent in parents.items() if parent in chunks and parent != leaf}
     return [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks], merged

@@ -41,37 +41,30 @@ async def gather(state: State, turn: Turn) -> Update:
 
 async def _plan_level(state: State, turn: Turn, level: int) -> Update:
     """Put the partial answers of a level into groups, or make the draft of them."""
-    chat = await turn.chat()
+    chat, windows, reasons = await turn.chat(), len(state["windows"]), list(state["route"]["reasons"])
     found = [part for part in state["partials"] if part["level"] == level]
     # In threads: of whole documents there are hundreds.
     parts = await asyncio.to_thread(_choose, found)
-    reasons = [*state["route"]["reasons"], *_list_left_out(state, turn, level, len(found), len(parts))]
-    question = state["turn"]["standalone_question"]
-    groups = await _group(turn, chat, question, parts) if chat is not None and len(parts) > 1 else []
+    # `map` has reported each window that failed.
+    if level == 0 and 0 < len(found) < windows:
+        reasons.append(f"{windows - len(found)} of {windows} windows have no partial answer")
+    if len(parts) < len(found):
+        reasons.append(_LEFT_OUT.format(len(found) - len(parts), len(found)))
+        turn.degraded("gather", reasons[-1])
+    groups = await _group(state, turn, chat, parts) if chat is not None and len(parts) > 1 else []
     joins = sum(len(members) > 1 for members in groups)
     lacking = turn.budget.lacks(joins) if chat is not None else "a chat model"
     if joins and not lacking:
         turn.count(level=level, parts=len(parts), groups=len(groups))
         # The last answer of the tree is streamed as this message.
         draft: Draft = {**NO_DRAFT, "message_id": new_message_id()}
-        partials, name, why = _plan(parts, groups, level), state["route"]["name"], list[str]()
+        partials, name = _plan(parts, groups, level), state["route"]["name"]
     else:
         turn.count(level=level, parts=len(parts), groups=0)
-        draft, why = await _end(state, turn, parts, lacking)
         partials, name = [], state["route"]["name"] if parts else "compose"
-    return {"partials": Overwrite(partials), "draft": draft, "route": {"name": name, "reasons": [*reasons, *why]}}
-
-
-def _list_left_out(state: State, turn: Turn, level: int, found: int, kept: int) -> list[str]:
-    """Return what is not joined on a level, for people."""
-    reasons, windows = list[str](), len(state["windows"])
-    # `map` has reported each window that failed.
-    if level == 0 and 0 < found < windows:
-        reasons.append(f"{windows - found} of {windows} windows have no partial answer")
-    if kept < found:
-        reasons.append(_LEFT_OUT.format(found - kept, found))
-        turn.degraded("gather", reasons[-1])
-    return reasons
+        draft, why = await _end(state, turn, parts, lacking)
+        reasons += why
+    return {"partials": Overwrite(partials), "draft": draft, "route": {"name": name, "reasons": reasons}}
 
 
 async def _count_read(state: State, turn: Turn) -> Coverage:
@@ -95,22 +88,20 @@ async def _count_read(state: State, turn: Turn) -> Coverage:
 
 
 def _choose(parts: list[Partial]) -> list[Partial]:
-    """Return the supported answers, in reading order.
+    """Return the supported answers in reading order, without those that repeat another.
 
     If none is supported, return the first one, so that the reader sees what the model wrote.
     """
     good = [part for part in parts if part["score"]] or parts[:1]
-    # Of duplicate answers, the best one stays.
     duplicates = Duplicates()
-    good.sort(key=lambda part: part["score"], reverse=True)
-    new = [part for part in good if duplicates.find(str(part["index"]), part["draft"]["answer"]) is None]
-    return sorted(new, key=lambda part: part["index"])
+    good.sort(key=lambda part: part["index"])
+    return [part for part in good if duplicates.find(str(part["index"]), part["draft"]["answer"]) is None]
 
 
-async def _group(turn: Turn, chat: Chat, question: str, parts: Sequence[Partial]) -> list[list[int]]:
+async def _group(state: State, turn: Turn, chat: Chat, parts: Sequence[Partial]) -> list[list[int]]:
     """Group neighbours, as many as one call can join: at most `fan_in`, and as many as fit the model's context."""
     settings, embedder = turn.settings, (await turn.corpus()).embedder
-    room = await measure_room(turn, chat, question)
+    room = await measure_room(turn, chat, state["turn"]["standalone_question"])
     answers = [part["draft"]["answer"] for part in parts]
     around = measure_envelope(embedder)
     counts = await asyncio.to_thread(embedder.count, answers)

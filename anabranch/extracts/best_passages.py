@@ -69,12 +69,15 @@ class ShownPassage:
         return replace(self, best=best)
 
 
-def best_passages(leaves: Sequence[Chunk], merged: Mapping[str, Chunk] = MappingProxyType({})) -> list[ShownPassage]:
+def best_passages(
+    leaves: Sequence[Chunk], merged: Mapping[str, Chunk] = MappingProxyType({}), first: int = 1
+) -> list[ShownPassage]:
     """Return the first passages that fit, joining those that touch in a document.
 
     Args:
         leaves: Best first.
         merged: The passage that a leaf was merged into, by the leaf's id; shown in the leaf's place where it fits.
+        first: The number of the first passage.
 
     Returns:
         At most `MOST_SHOWN`, of at most `MOST_CHARS` characters: what does not fit is skipped; if the first leaf is too
@@ -86,7 +89,7 @@ def best_passages(leaves: Sequence[Chunk], merged: Mapping[str, Chunk] = Mapping
     # Put the passage with the best leaf first.
     runs.sort(key=lambda run: min(ranks[each.chunk.chunk_id] for each in run))
     return [
-        ShownPassage(number, tuple(run), "".join(_text(each) for each in run)) for number, run in enumerate(runs, 1)
+        ShownPassage(number, tuple(run), "".join(_text(each) for each in run)) for number, run in enumerate(runs, first)
     ]
 
 

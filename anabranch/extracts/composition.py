@@ -46,8 +46,8 @@ async def mark_best(
     if by_meaning and len(texts) <= MAX_COMPARED:
         vectors = np.asarray(await asyncio.to_thread(corpus.embedder.embed, [question, *texts]))
         worth = worth + vectors[1:] @ vectors[0]
-    ends = np.cumsum([len(found) for found in spans])[:-1]
-    parts = zip(passages, spans, np.split(worth, ends), strict=True)
+    ends = np.cumsum([len(found) for found in spans])
+    parts = zip(passages, spans, np.split(worth, ends)[:-1], strict=True)
     return [each.with_best(found[int(np.argmax(part))]) if found else each for each, found, part in parts]
 
 

@@ -1,159 +1,137 @@
-"""What can be shown of whole documents without a model: the outline of one, and counts by exact search in all."""
+"""What is shown of whole documents without a model: the outline of one, or which of all hold a question's words."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from anabranch.extracts.best_passages import spans_without_titles
+from anabranch.extracts.best_passages import ChunkSpan, ShownPassage, spans_without_titles
+from anabranch.extracts.composition import mark_best
 from anabranch.extracts.passage_answer import place_line
 from anabranch.safety.link_removal import make_plain
-from anabranch.store.records import embedded_text
 from anabranch.types import Chunk, Excerpt
 
 if TYPE_CHECKING:
     from anabranch.store.protocol import CorpusReader
 
 MOST_ENTRIES = 100
-"""Sections or documents that are listed; how many more there are is said."""
+"""Lines of a list; how many more sections or documents there are is said."""
 
 MOST_SENTENCE = 300
 MOST_WORDS = 32
 
-Batches = AsyncIterator[Sequence[Chunk]]
+BATCH = 500
+"""Leaves that are read at once where all of them are."""
 
-
-@dataclass(slots=True)
-class ListedPart:
-    """A line of the list: what it says, the piece of a leaf that it cites, and how deep it stands."""
-
-    text: str
-    leaf: Chunk
-    start: int
-    end: int
-    depth: int = 0
+ReadChunks = Callable[[Sequence[str]], Awaitable[Mapping[str, Chunk]]]
+_Spot = tuple[Chunk, tuple[int, int]]
 
 
 @dataclass(slots=True)
 class WholeList:
-    """The lines of an answer without a model, and how many lines were left out."""
+    """The lines of an answer without a model with their depths, what they cite, and how many lines were left out."""
 
     first: str
-    parts: list[ListedPart] = field(default_factory=list)
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    shown: list[Excerpt] = field(default_factory=list)
     more: int = 0
+
+    def add(self, name: str, leaf: Chunk, sentence: tuple[int, int], quote: tuple[int, int], depth: int) -> None:
+        """Add a line of a plain name and a sentence of a leaf; it cites a piece [start, end) of the leaf's text."""
+        number, text = len(self.shown) + 1, make_plain(leaf.text[slice(*sentence)], MOST_SENTENCE)
+        self.lines.append((depth, f"- {': '.join(filter(None, (name, text)))} [{number}]"))
+        start, end = (leaf.start + at for at in quote)
+        self.shown.append(Excerpt(number=number, id=leaf.chunk_id, start=start, end=end))
 
     def write(self) -> str:
         """Return the answer as Markdown, with a marker in each line."""
         # A title around everything is no level.
-        least = min((part.depth for part in self.parts), default=0)
-        lines = [
-            f"{'  ' * (part.depth - least)}- {part.text} [{number}]" for number, part in enumerate(self.parts, start=1)
-        ]
+        least = min((depth for depth, _ in self.lines), default=0)
         more = [f"- ... {self.more:,}"] if self.more else []
-        return "\n".join([self.first, "", *lines, *more])
-
-    def list_excerpts(self, parents: Mapping[str, str]) -> list[Excerpt]:
-        """Return what the lines cite; `parents` has the passage that stands for each leaf."""
-        return [
-            Excerpt(
-                number=number, id=parents.get(part.leaf.chunk_id, part.leaf.chunk_id), start=part.start, end=part.end
-            )
-            for number, part in enumerate(self.parts, start=1)
-        ]
+        return "\n".join([self.first, "", *(f"{'  ' * (depth - least)}{line}" for depth, line in self.lines), *more])
 
 
-async def list_outline(batches: Batches, first: str) -> WholeList:
+async def list_outline(read: ReadChunks, passages: Mapping[str, str], first: str) -> WholeList:
     """Return the sections of a document in reading order, each with its first sentence.
 
+    Without headings, the pages or, of a text without pages, the larger passages stand in their place. Of more than
+    `MOST_ENTRIES`, as many are listed, spread evenly.
+
     Args:
-        batches: Its leaves in reading order.
+        read: Returns leaves by their ids; those that were removed are absent.
+        passages: For each of its leaves in reading order, by id, the larger passage.
         first: The first line of the answer.
     """
-    found, known = WholeList(first), set[str]()
-    async for leaves in batches:
-        for part in await asyncio.to_thread(_list_sections, leaves, known):
-            if len(found.parts) < MOST_ENTRIES:
-                found.parts.append(part)
-            else:
-                found.more += 1
+    spots, known, ids = list[_Spot](), set[tuple[str, int | str]](), list(passages)
+    for start in range(0, len(ids), BATCH):
+        leaves = await read(ids[start : start + BATCH])
+        spots += await asyncio.to_thread(_list_spots, leaves.values(), known, passages)
+    sections: dict[str, _Spot] = {}
+    for spot in spots:
+        sections.setdefault(spot[0].heading, spot)
+    # A title around everything is no heading.
+    is_headed = len(sections) > 1
+    whole = list(sections.values()) if is_headed else spots
+    shown = min(len(whole), MOST_ENTRIES)
+    found = WholeList(first, more=len(whole) - shown)
+    for leaf, span in (whole[at * len(whole) // shown] for at in range(shown)):
+        page = f"p. {leaf.page}" if leaf.page is not None else ""
+        name = make_plain(leaf.heading.rpartition(" > ")[2]) if is_headed else page
+        found.add(f"**{name}**" if name else "", leaf, span, span, leaf.heading.count(" > "))
     return found
 
 
-def _list_sections(leaves: Sequence[Chunk], known: set[str]) -> list[ListedPart]:
-    return list(_sections(leaves, known))
-
-
-def _sections(leaves: Sequence[Chunk], known: set[str]) -> Iterator[ListedPart]:
+def _list_spots(leaves: Iterable[Chunk], known: set[tuple[str, int | str]], passages: Mapping[str, str]) -> list[_Spot]:
+    """Return the first sentence of each part that is not known yet."""
+    spots: list[_Spot] = []
     for leaf in leaves:
-        if leaf.heading in known:
-            continue
-        # A leaf that has only a title says nothing yet: the next one of the section does.
-        if (span := next(iter(spans_without_titles(leaf.text, [leaf])), None)) is None:
-            continue
-        known.add(leaf.heading)
-        start, end = span[0], min(span[1], span[0] + MOST_SENTENCE)
-        name, sentence = make_plain(leaf.heading.rpartition(" > ")[2]), make_plain(leaf.text[start:end])
-        line = f"**{name}**: {sentence}" if name else sentence
-        yield ListedPart(line, leaf, leaf.start + start, leaf.start + end, leaf.heading.count(" > "))
+        key = leaf.heading, passages.get(leaf.chunk_id, leaf.chunk_id) if leaf.page is None else leaf.page
+        # A leaf that has only a title says nothing yet: the next one of the part does.
+        if key not in known and (spans := spans_without_titles(leaf.text, [leaf])):
+            known.add(key)
+            spots.append((leaf, spans[0]))
+    return spots
 
 
-async def count_holding(
-    corpus: CorpusReader, batches: Batches, words: Sequence[str], phrases: Mapping[str, str]
-) -> WholeList | None:
-    """Return how many passages of each document hold all of some words, as BM25 sees them.
+def find_documents(
+    held: Mapping[str, Mapping[str, frozenset[str]]], weights: Mapping[str, float]
+) -> tuple[list[list[str]], bool]:
+    """Return the documents that hold all of some terms, and True; where none does, those that hold some, and False.
 
-    Without such a passage, how many hold each of the words; None if no passage holds any.
+    A document is ids of leaves that together hold its terms; those with the rarest terms come first. `held` has for
+    each document, in reading order, the terms of its leaves by their ids; `weights` how rare each term is.
+    """
+    terms_of = {name: frozenset[str]().union(*leaves.values()) for name, leaves in held.items()}
+    in_all = any(len(terms) == len(weights) for terms in terms_of.values())
+    found = [name for name, terms in terms_of.items() if len(terms) == len(weights) or not in_all]
+    found.sort(key=lambda name: sum(map(weights.__getitem__, terms_of[name])), reverse=True)
+    return [_select_leaves(held[name]) for name in found], in_all
+
+
+def _select_leaves(leaves: Mapping[str, frozenset[str]]) -> list[str]:
+    """Return for each term the leaf that holds it with most other terms."""
+    ranked = sorted(leaves, key=lambda leaf: len(leaves[leaf]), reverse=True)
+    chosen = {term: leaf for leaf in reversed(ranked) for term in leaves[leaf]}.values()
+    return [leaf for leaf in leaves if leaf in chosen]
+
+
+async def list_documents(
+    corpus: CorpusReader, leaves: Sequence[tuple[Chunk, bool]], weights: Mapping[str, float], first: str
+) -> WholeList:
+    """Return a list of leaves, each with its place and the sentence that has most of some terms.
 
     Args:
-        corpus: The corpus, which analyses the words.
-        batches: All leaves in reading order.
-        words: Those of the question; words that search ignores do not count.
-        phrases: Those of the reader's language.
+        corpus: The corpus, which analyses the sentences.
+        leaves: The leaves; of each document, all but the first one are further ones.
+        weights: The terms, with their weights.
+        first: The first line of the answer.
     """
-    words = list(dict.fromkeys(words))[:MOST_WORDS]
-    named: dict[str, str] = {}
-    for word, terms in zip(words, await corpus.analyse(words), strict=True):
-        for term in terms:
-            named.setdefault(term, word)
-    if not named:
-        return None
-    by_source, by_term = Counter[str](), Counter[str]()
-    first_of: dict[str, Chunk] = {}
-    async for leaves in batches:
-        texts = [embedded_text(leaf.title, leaf.heading, leaf.text) for leaf in leaves]
-        for leaf, terms in zip(leaves, await corpus.analyse(texts), strict=True):
-            held = named.keys() & set(terms)
-            by_term.update(held)
-            for term in held:
-                first_of.setdefault(f"word {term}", leaf)
-            if len(held) == len(named):
-                by_source[leaf.source] += 1
-                first_of.setdefault(f"source {leaf.source}", leaf)
-    return _write_counts(by_source, by_term, first_of, named, phrases)
-
-
-def _write_counts(
-    by_source: Counter[str],
-    by_term: Counter[str],
-    first_of: Mapping[str, Chunk],
-    named: Mapping[str, str],
-    phrases: Mapping[str, str],
-) -> WholeList | None:
-    words = ", ".join(dict.fromkeys(named.values()))
-    if by_source:
-        counts = phrases["counts"].format(passages=f"{by_source.total():,}", documents=f"{len(by_source):,}")
-        found = WholeList(f"{phrases['holding']} ({words}). {counts}")
-        lines = [(place_line(source, None, ""), number, f"source {source}") for source, number in by_source.items()]
-    elif by_term:
-        found = WholeList(f"{phrases['holding_any']} ({words}).")
-        lines = [(named[term], number, f"word {term}") for term, number in by_term.most_common()]
-    else:
-        return None
-    for text, number, key in lines[:MOST_ENTRIES]:
-        leaf = first_of[key]
-        found.parts.append(ListedPart(f"{text}: {number:,}", leaf, leaf.start, leaf.end))
-    found.more = max(len(lines) - MOST_ENTRIES, 0)
+    shown = [ShownPassage(0, (ChunkSpan(leaf, leaf.start, leaf.end),), leaf.text) for leaf, _ in leaves]
+    marked = await mark_best(shown, "", weights, corpus, by_meaning=False)
+    found = WholeList(first)
+    for (leaf, further), each in zip(leaves, marked, strict=True):
+        place = place_line(leaf.source, leaf.page, leaf.heading)
+        found.add(place, leaf, each.best, (0, len(leaf.text)), int(further))
     return found

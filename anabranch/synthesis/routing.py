@@ -81,7 +81,7 @@ def choose_whole(prices: Prices, left: Spending, *, rows: bool, has_model: bool)
     """Choose the route that reads every window of whole documents; with `lacking`, the budget does not cover it."""
     windows = len(prices.windows)
     if not has_model:
-        return RouteChoice("compose", ("no chat model is configured: an outline or counts are shown",))
+        return RouteChoice("compose", ("no chat model is configured: an outline or a list of documents is shown",))
     name: RouteName = "rows" if rows else "map_reduce" if windows > 1 else "create"
     reason = "every hit is listed" if rows else "whole documents are read"
     return RouteChoice(name, (f"{windows} windows", reason), lacking=left.lacks(prices.cost(name, windows)))

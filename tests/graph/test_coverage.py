@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ from langgraph.types import Command
 
 from anabranch.agent.nodes import survey
 from anabranch.agent.nodes.settings import Context
+from anabranch.extracts import whole_documents
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
 from anabranch.store.passage_reader import Passages
+from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from anabranch.synthesis.coverage import BEYOND, CUT, FAILED, GONE, REVIEWED
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, passages_in, step_of
@@ -420,17 +424,140 @@ async def test_without_a_model_a_document_has_its_outline(logs: str) -> None:
     assert all(f"Incident {incident} " in by_marker[int(marker)] for _, incident, marker in lines)
 
 
-async def test_without_a_model_words_are_counted_in_all_documents(logs: str) -> None:
-    state = await graph.ainvoke({"question": "the leaks"}, context=Context(corpus=logs, coverage="corpus"))
-    assert f"Passages: {len(LEAKS)}. Documents: {LOGS}." in state["answer"]
-    assert re.findall(r"^- (log\d\.md): (\d+) \[\d\]$", state["answer"], re.MULTILINE) == [
-        (f"log{log}.md", str(sum(n // ENTRIES == log for n in LEAKS))) for log in range(LOGS)
+SUPPLIERS = ("Aldous", "Brandt", "Corvin", "Delmar", "Ostrava")
+OF_KESTREL = {4, 17, 31}
+
+
+def _write_paper(folder: Path, number: int) -> None:
+    """Write one of forty papers, three of which name Kestrel; paper 17 names the place Wexmoor in another section."""
+    supplier = "Kestrel" if number in OF_KESTREL else SUPPLIERS[number % len(SUPPLIERS)]
+    sections = [
+        f"This paper reports what the crew of unit {number} did in week {number + 1}. " * 4,
+        f"The crew was thanked. The supplier {supplier} delivered part {number} late. Nobody was hurt.",
+        f"The paper closes with a table of weeks. The yard is at {'Wexmoor' if number in (17, 20) else 'Halden'}.",
     ]
-    some = await graph.ainvoke({"question": "leak volcano"}, context=Context(corpus=logs, coverage="corpus"))
-    assert "- leak: 40 [1]" in some["answer"]
-    none = await graph.ainvoke({"question": "volcano"}, context=Context(corpus=logs, coverage="corpus"))
-    assert none["status"] == "not_found"
-    assert "Read 120 of 120 passages of 6 documents." in none["answer"]
+    text = "\n\n".join(f"## Section {at}\n\n{section}" for at, section in enumerate(sections, start=1))
+    (folder / f"paper{number:02}.md").write_text(f"# Paper {number}\n\n{text}\n")
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("papers")
+    for number in range(40):
+        _write_paper(folder, number)
+    ingest([folder], folder / "corpus")
+    return str(folder / "corpus")
+
+
+async def look_up(corpus: str, question: str, **settings: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the state of a question about the whole corpus without a model, and the documents that it lists."""
+    state = await graph.ainvoke({"question": question}, context=Context(corpus=corpus, coverage="corpus", **settings))
+    await _check_quotes(corpus, state)
+    return state, re.findall(r"^ *- (\w+\.\w+), .*\[\d+\]$", state["answer"], re.MULTILINE)
+
+
+async def _check_quotes(corpus: str, state: dict[str, Any]) -> None:
+    reader = await open_corpus(corpus)
+    chunks = await reader.chunks([each["chunk_id"] for each in state["citations"]], Scope())
+    for each in state["citations"]:
+        chunk = chunks[each["chunk_id"]]
+        assert each["quote"] == chunk.text[each["start"] - chunk.start : each["end"] - chunk.start]
+
+
+async def test_without_a_model_the_documents_that_hold_the_rarest_words_are_listed(papers: str) -> None:
+    state, found = await look_up(papers, "Which papers name the supplier Kestrel?")
+    assert found == ["paper04.md", "paper17.md", "paper31.md"]
+    assert "(Kestrel): 3 of 40." in state["answer"]
+    by_marker = {citation["marker"]: citation for citation in state["citations"]}
+    for marker, number in enumerate(sorted(OF_KESTREL), start=1):
+        quote = f"The supplier Kestrel delivered part {number} late."
+        assert quote in by_marker[marker]["quote"]
+        assert f", Paper {number} > Section 2: {quote} [{marker}]" in state["answer"]
+    # The passages that match best follow, whole.
+    assert "[4] paper" in state["answer"]
+    assert state["answer"].endswith("passages of 40 documents.")
+    assert state["coverage"]["read"] == state["coverage"]["leaves"]
+    assert (state["status"], state["degraded"]) == ("answered", [])
+
+
+async def test_the_words_of_a_document_may_stand_in_several_passages_each_of_which_is_cited(papers: str) -> None:
+    state, found = await look_up(papers, "Does a paper on Kestrel speak of Wexmoor?")
+    assert found == ["paper17.md", "paper17.md"]
+    assert ": 1 of 40." in state["answer"]
+    quotes = [each["quote"] for each in state["citations"][:2]]
+    assert {"Kestrel" in quotes[0], "Wexmoor" in quotes[1]} == {True}
+
+
+async def test_where_no_document_holds_all_of_the_rarest_words_those_with_some_are_listed(papers: str) -> None:
+    (only,) = [paper for paper in range(40) if paper == 20]
+    state, found = await look_up(papers, "Kestrel, or Zzyzx, or unit 20?")
+    assert f"paper{only}.md" in found
+    assert {f"paper{number:02}.md" for number in OF_KESTREL} < set(found)
+    assert state["answer"].startswith("No document holds all of the rarest words")
+    # A word that no document has is named.
+    assert "Missing: Zzyzx." in state["answer"]
+    assert (await look_up(papers, "Zzyzx"))[0]["status"] == "not_found"
+
+
+async def test_documents_that_are_hidden_or_filtered_out_are_not_listed_or_counted(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "secret").mkdir()
+    for number in range(40):
+        _write_paper(tmp_path / ("secret" if number == 17 else "open"), number)
+    ingest([tmp_path / "open"], tmp_path / "corpus")
+    ingest([tmp_path / "secret"], tmp_path / "corpus", access=["board"])
+    state, found = await look_up(str(tmp_path / "corpus"), "Which papers name the supplier Kestrel?")
+    assert found == ["paper04.md", "paper31.md"]
+    assert "(Kestrel): 2 of 39." in state["answer"]
+    assert "paper17" not in json.dumps([state["citations"], state["answer"], state["coverage"]])
+
+
+async def test_long_lists_of_documents_are_cut_and_counted(papers: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_documents, "MOST_ENTRIES", 10)
+    state, found = await look_up(papers, "Which papers name the supplier?")
+    assert found == [f"paper{number:02}.md" for number in range(10)]
+    assert "(supplier): 40 of 40." in state["answer"]
+    assert "\n- ... 30\n" in state["answer"]
+
+
+async def test_rare_words_are_found_in_german(tmp_path: Path) -> None:
+    (tmp_path / "berichte").mkdir()
+    for number in range(30):
+        supplier = "Kestrel" if number in OF_KESTREL else SUPPLIERS[number % len(SUPPLIERS)]
+        text = f"Der Bericht über die Anlage {number}. Der Lieferant {supplier} lieferte das Teil zu spät. Ende gut."
+        (tmp_path / "berichte" / f"bericht{number:02}.txt").write_text(text)
+    ingest([tmp_path / "berichte"], tmp_path / "corpus")
+    question = "Welche Berichte nennen den Lieferanten Kestrel?"
+    state = await graph.ainvoke(
+        {"question": question}, context=Context(corpus=str(tmp_path / "corpus"), coverage="corpus")
+    )
+    assert state["answer"].startswith("Dokumente mit allen seltensten Wörtern der Frage (Kestrel): 2 von 30.")
+    assert [each["source"] for each in state["citations"][:2]] == ["bericht04.txt", "bericht17.txt"]
+
+
+@pytest.mark.parametrize("headed", [False, True])
+async def test_the_outline_of_a_text_without_headings_is_the_first_sentence_of_each_part(
+    tmp_path: Path, headed: bool
+) -> None:
+    """A title around everything is no heading of a part."""
+    sentences = [f"The people kept {n} records of that year, and they wrote them down with care." for n in range(840)]
+    pages = [" ".join(sentences[page * 28 : page * 28 + 28]) for page in range(30)]
+    (tmp_path / "notes").mkdir()
+    title = "# Chronicle\n\n" if headed else ""
+    (tmp_path / "notes" / f"chronicle.{'md' if headed else 'txt'}").write_text(title + "\n\n".join(pages) + "\n")
+    ingest([tmp_path / "notes"], tmp_path / "corpus")
+    question = "What does this document say, part by part?"
+    state = await graph.ainvoke(
+        {"question": question}, context=Context(corpus=str(tmp_path / "corpus"), coverage="document")
+    )
+    await _check_quotes(str(tmp_path / "corpus"), state)
+    lines = re.findall(r"^- (.*) \[\d+\]$", state["answer"], re.MULTILINE)
+    assert 20 <= len(lines) <= 60
+    assert lines == [citation["quote"] for citation in state["citations"]]
+    places = [sentences.index(line) for line in lines]
+    # No part of the text, from its beginning to its end, is without a line.
+    assert places[0] == 0
+    assert all(0 < after - before <= 60 for before, after in pairwise([*places, len(sentences)]))
 
 
 @pytest.mark.parametrize("reach", ["document", "corpus"])

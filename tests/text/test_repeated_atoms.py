@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -78,12 +78,15 @@ def _leaf(text: str) -> Chunk:
     return Chunk("c", "d", "d", "a.md", text[:80], text[:200], None, None, 2, None, 0, len(text), text, 1)
 
 
-async def _leaves(text: str) -> AsyncIterator[list[Chunk]]:
-    yield [_leaf(text)]
+def _read_leaf(text: str) -> Callable[[Sequence[str]], Awaitable[dict[str, Chunk]]]:
+    async def read(ids: Sequence[str]) -> dict[str, Chunk]:
+        return {leaf: _leaf(text) for leaf in ids}
+
+    return read
 
 
 class _Analysing:
-    """All that counting takes of a corpus."""
+    """All that a list of documents takes of a corpus."""
 
     async def analyse(self, texts: Sequence[str]) -> list[list[str]]:
         return [analyzer.analyser().terms(text) for text in texts]
@@ -255,10 +258,12 @@ TRIED: dict[str, Callable[[str], object]] = {
     ),
     "row_answer.write_rows": lambda text: row_answer.write_rows([], [ListedHit(text, 1, text)], PHRASES),
     "best_passages.spans_without_titles": lambda text: best_passages.spans_without_titles(text, [_leaf(text)]),
-    "whole_documents.list_outline": lambda text: asyncio.run(whole_documents.list_outline(_leaves(text), text)),
-    "whole_documents.count_holding": lambda text: asyncio.run(
-        whole_documents.count_holding(_Analysing(), _leaves(text), text.split()[:5], PHRASES)  # type: ignore[arg-type]
-    ),
+    "whole_documents.list_outline": lambda text: asyncio.run(
+        whole_documents.list_outline(_read_leaf(text), {"c": "b"}, text)
+    ).write(),
+    "whole_documents.list_documents": lambda text: asyncio.run(
+        whole_documents.list_documents(_Analysing(), [(_leaf(text), False)], {"a": 1.0}, text)  # type: ignore[arg-type]
+    ).write(),
     "found_value.find_value": lambda text: [
         find_value(each, [_leaf(text)]) for each in (text[:60], text, *text.split()[:5])
     ],
@@ -288,7 +293,7 @@ NO_TEXT = {
     "check_pool.check", "check_pool.read_meanwhile", "citation_record.piece_of", "claim_windows.make_rows",
     "composition.list_excerpts", "composition.list_records", "key_redaction.keys_of", "nearest_passages.select_leaves",
     "nearest_passages.take_fitting", "language_tables.tables_of", "plural.counted", "prompt_envelope.new_nonce",
-    "refusal.source_words",
+    "refusal.source_words", "whole_documents.find_documents",
     "relevance_scores.on_ten", "relevance_scores.value_in", "scripts.script_of", "stemmer.checked_language",
     "stemmer.languages",
 }  # fmt: skip
