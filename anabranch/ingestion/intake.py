@@ -240,11 +240,7 @@ class Intake:
         self._tally.fail_part(file.number, file.source, source, reason, message)
 
     def _take_document(self, part: ChunkedDocument, file: Arrival) -> None:
-        """Add a document to the batch, unless the corpus holds it.
-
-        Raises:
-            ReadingError: It cannot be used; errors of the store are none of a document's.
-        """
+        # The errors of the store are no document's, so that what may raise those is in no block.
         path, document = file.record.path, part.document
         with refuse_faults(document.source, "used"):
             # A document's own metadata goes first: a line of JSONL knows more than its file.

@@ -105,9 +105,8 @@ def _reader_of(path: Path, source: str) -> Reader:
 
 def _titled(document: Document) -> Document:
     """Return a document whose names are text: where they come from the file's name, that may be any bytes."""
-    names = _EXPORT_ID.sub("", storable(document.title)), storable(document.source)
-    is_same = names == (document.title, document.source)
-    return document if is_same else replace(document, title=names[0], source=names[1])
+    title, source = _EXPORT_ID.sub("", storable(document.title)), storable(document.source)
+    return replace(document, title=title, source=source)
 
 
 def _check_size(path: Path, source: str, reader: Reader) -> None:

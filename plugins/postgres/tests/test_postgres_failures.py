@@ -297,8 +297,9 @@ def test_a_reader_cannot_write(database: str, corpus: str) -> None:
         asyncio.run(lent.run(lambda connection: connection.execute("DELETE FROM anabranch.chunks")))
 
 
-def test_a_document_that_cannot_be_stored_costs_itself(corpus: str) -> None:
-    broken = DOCUMENTS[0].__class__("bad.md", "Bad\0title", DOCUMENTS[0].blocks, {}, (), "bad.md")
+@pytest.mark.parametrize("facts", [{"title": "Bad\0title"}, {"access": (3, "x")}, {"key": "\udce9"}])
+def test_a_document_that_cannot_be_stored_costs_itself(corpus: str, facts: dict[str, Any]) -> None:
+    broken = replace(DOCUMENTS[0], **{"source": "bad.md", "key": "bad.md"} | facts)
     with open_writer(corpus) as writer:
         keep_facts(writer)
         result = take_in(writer, {"/notes": [DOCUMENTS[0], broken]})
