@@ -65,8 +65,8 @@ _ADDRESS_MARK = re.compile(r"[/:.#?@%]")
 _SOURCE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 # A tag, an e-mail address in angle brackets, a link of a wiki.
 _TAG = re.compile(r"<(?=[a-z/!?]|[^\s<>@]{1,99}@)|\[(?=\[)", re.IGNORECASE)
-# An underscore inside a word is one to Markdown, too.
-_MARKS = re.compile(r"[\\`*~]|(?<![^\W_])_|_(?![^\W_])")
+# An underscore inside a word is one to Markdown, too, and a backslash in an address would be a part of it.
+_MARKS = re.compile(rf"{_SCHEME}://\S+|[\\`*~]|(?<![^\W_])_|_(?![^\W_])", re.IGNORECASE)
 _TITLED = re.compile(r"\s*<?[^\s<>]*>?(?:\s+[\"'(].*)?\s*", re.DOTALL)
 
 
@@ -113,7 +113,7 @@ def name_source(source: str) -> str:
 
 def escape_marks(line: str) -> str:
     """Return a plain line with a backslash before what Markdown would show as a form, such as the stars of `*.pdf`."""
-    return _MARKS.sub(r"\\\g<0>", line)
+    return _MARKS.sub(lambda found: found[0] if "://" in found[0] else f"\\{found[0]}", line)
 
 
 class LinkFilter:

@@ -85,6 +85,7 @@ def test_words_stay_and_what_was_live_shows_what_it_was() -> None:
     assert make_plain("word " * 200).endswith("word ...")
     assert make_plain("x" * 500, 20) == f"{'x' * 16} ..."
     assert name_source("https://a.example/page?b") == "https://a.example/page?b"
+    assert escape_marks("https://a.example/~ada/_b, *c*") == "https://a.example/~ada/_b, \\*c\\*"
     assert name_source("rows.jsonl#https://a.example") == "rows.jsonl#https: // a.example"
 
 
