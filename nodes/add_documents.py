@@ -84,7 +84,8 @@ def _ingest(
     )
     rows = _select_rows(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
-    totals = {**counts, "left_out": len(report.rows) - len(rows), "seconds": round(report.seconds, 2)}
+    left = {"missing": report.missing, "left_out": len(report.rows) - len(rows)}
+    totals = {**counts, **left, "seconds": round(report.seconds, 2)}
     return {"files": [asdict(row) for row in rows], "totals": totals, "warnings": report.warnings}
 
 

@@ -46,6 +46,9 @@ def ingest(
     prune: Annotated[
         bool, typer.Option("--prune/--no-prune", help="Remove documents whose file is gone from the given folders.")
     ] = True,
+    remove_missing: Annotated[
+        bool, typer.Option("--remove-missing", help="Remove them even if they are more than half of the corpus.")
+    ] = False,
     archives: Annotated[bool, typer.Option("--archives", help="Ingest the files in ZIP and tar archives.")] = False,
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of the given folders.")
@@ -150,6 +153,7 @@ def ingest(
         language=language or "",
         access=tuple(access or ()),
         prune=prune,
+        remove_missing=remove_missing,
         archives=archives,
         follow_links=follow_links,
         private_urls=private_urls,

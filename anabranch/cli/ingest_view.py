@@ -49,9 +49,10 @@ def run_ingest(
     summarised_by: Context | None = None,
     **options: Any,  # noqa: ANN401
 ) -> int:
-    """Ingest, print the result of each file, and return the exit code: 1 if the corpus is still empty.
+    """Ingest, print the result of each file, and return the exit code.
 
-    With `summarised_by`, the chat model of these settings then writes summaries. `options` are those of `ingest`.
+    It is 1 if the corpus is still empty, or if the files of most of its documents are missing. With `summarised_by`,
+    the chat model of these settings then writes summaries. `options` are those of `ingest`.
     """
     if summarised_by is not None:
         from anabranch.cli.summaries_view import check_model
@@ -78,8 +79,9 @@ def run_ingest(
     if summarised_by is not None:
         from anabranch.cli.summaries_view import run_summaries
 
-        return run_summaries(corpus, summarised_by, notes() if as_json else results())
-    return 0
+        code = run_summaries(corpus, summarised_by, notes() if as_json else results())
+        return code or int(report.missing > 0)
+    return int(report.missing > 0)
 
 
 def report_interrupt(report: IngestReport, holds: str = "") -> int:

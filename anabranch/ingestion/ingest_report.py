@@ -29,6 +29,7 @@ class IngestReport:
     """The results of a run; `rows` in the order of the files, removals last.
 
     `left` is the number of files that an interrupted run did not finish; `warnings` are about the run as a whole.
+    `missing` is the number of documents that were kept though their files are gone, for they are most of the corpus.
     """
 
     rows: list[FileRow] = field(default_factory=list)
@@ -37,6 +38,7 @@ class IngestReport:
     interrupted: bool = False
     left: int = 0
     warnings: list[str] = field(default_factory=list)
+    missing: int = 0
 
     def count(self, status: Status) -> int:
         """Return how many files have that status."""

@@ -23,6 +23,7 @@ from anabranch.ingestion.isolation.process_pool import ReaderPool
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.ingestion.isolation.worker_protocol import Setup
 from anabranch.ingestion.language_advice import LanguageTally
+from anabranch.ingestion.removal import keep_most
 from anabranch.ingestion.source_names import Names
 from anabranch.ingestion.sources import Gathered
 from anabranch.ingestion.write_batch import Batch
@@ -155,17 +156,23 @@ class Intake:
         """Commit what an interrupted run has embedded."""
         self._write()
 
-    def remove_gone(self, found: Gathered, *, prune: bool) -> None:
+    def remove_gone(self, found: Gathered, *, prune: bool, remove_missing: bool) -> None:
         """Remove files whose name another file took over, as in a renamed folder.
 
         Args:
             found: The files of this run.
             prune: Whether to also remove the documents of files that are gone from its folders and archives.
+            remove_missing: Whether these may be most of the corpus.
         """
         # A list, because the records change during the loop.
-        for file in list(self._writer.files()):
+        files = list(self._writer.files())
+        missing = (file.path for file in files if prune and found.is_missing(file.path))
+        gone = {path for path in missing if self._rights.cover(self._writer.tags(path))}
+        if not remove_missing and keep_most(self._writer, gone, self._report):
+            gone = set()
+        for file in files:
             replaced = self._replaced[file.path]
-            if prune and found.is_missing(file.path) and self._rights.cover(self._writer.tags(file.path)):
+            if file.path in gone:
                 why = "the file is gone"
             elif replaced and not self._writer.counts(file.path)[0]:
                 why = "the file is gone, and another one has its name"

@@ -53,6 +53,7 @@ def ingest(
     access: Sequence[str] = (),
     rights: AccessRights = OPERATOR,
     prune: bool = True,
+    remove_missing: bool = False,
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
@@ -83,6 +84,8 @@ def ingest(
             report says so where files beside it have tags. A JSONL line with tags of its own keeps to those.
         rights: The rights of the user, if that is not the operator.
         prune: Remove documents whose file is gone from the folders given, or from an archive that was opened.
+        remove_missing: Remove them even if they are more than half of a corpus of over 20; else those are kept and
+            `IngestReport.missing` counts them, for a disk may not be mounted.
         archives: Ingest the files in archives (ZIP, tar, tar.gz, tar.bz2, tar.xz).
         follow_links: Follow symbolic links to places outside the folders given.
         private_urls: Also fetch pages from the local network.
@@ -138,7 +141,7 @@ def ingest(
                 # A single text would otherwise be iterated letter by letter.
                 many = [documents] if isinstance(documents, str) else documents
                 intake.take_given(given_documents(many, writer, access))
-            intake.remove_gone(found, prune=prune)
+            intake.remove_gone(found, prune=prune, remove_missing=remove_missing)
             is_done = True
         except KeyboardInterrupt:
             report.interrupted = True

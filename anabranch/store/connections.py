@@ -46,6 +46,11 @@ class Connections:
         # The last user drops a handle, in any thread, so nobody knows when to close it.
         weakref.finalize(self, _close_all, self._idle)
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether the database is still the file that it was."""
+        return self._file is not None and _identity(self._database) == self._file
+
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection for one read transaction, which sees one moment.
@@ -54,7 +59,7 @@ class Connections:
             CorpusNotFoundError: The corpus is not there any more, or another one is in its place.
             CorpusDamagedError: The database cannot be read.
         """
-        if self._file is None or _identity(self._database) != self._file:
+        if not self.is_valid:
             raise self._corpus_missing()
         with self._lock:
             connection = self._idle.pop() if self._idle else None

@@ -15,10 +15,10 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.readers.faults import describe_fault
-from anabranch.store.corpus_facts import changes_in
+from anabranch.store.corpus_facts import FILES, history_in, next_count
 from anabranch.store.corpus_folder import SAVE
 from anabranch.store.filter_sql import LISTED
-from anabranch.store.records import Grown, facts_of, rows_of, text_key
+from anabranch.store.records import Grown, facts_of, row_checksum, rows_of, text_key
 from anabranch.store.schema import prepare
 from anabranch.store.writer_protocol import FileRecord, WriteResult
 
@@ -77,7 +77,7 @@ class CorpusDatabase:
         # IMMEDIATE takes the write lock now; a deferred transaction can fail at its first write.
         self.connection.execute("BEGIN IMMEDIATE")
         try:
-            yield lambda: self.set_meta("changes", str(self.changes + 1))
+            yield lambda: self.set_meta("changes", str(next_count(self.changes)))
             self.connection.execute("COMMIT")
         except BaseException:
             # SQLite itself has rolled back after some errors of the disk.
@@ -92,7 +92,8 @@ class CorpusDatabase:
 
     def set_meta(self, name: str, value: str) -> None:
         """Keep one fact about the corpus."""
-        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+        row = (name, value, row_checksum(name, value))
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", row)
 
     def keep_meta(self, facts: Mapping[str, str]) -> None:
         """Keep facts about the corpus, all of them or none."""
@@ -107,7 +108,7 @@ class CorpusDatabase:
     @property
     def changes(self) -> int:
         """How often the documents have changed; an index made at another count is out of date."""
-        return changes_in(self.connection)
+        return history_in(self.connection).changes
 
     def all(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401  # rows of any shape
         """Return all rows."""
@@ -138,8 +139,9 @@ class CorpusDatabase:
         """Keep vectors; they count for nothing until a leaf names them."""
         # OR IGNORE below: two documents with the same text come to the same key, whichever is first.
         rows = [(key, embedder, row.astype(np.float32).tobytes()) for key, row in zip(keys, vectors, strict=True)]
+        sealed = [(*row, row_checksum(*row)) for row in rows]
         with self.transaction():
-            self.connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+            self.connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)", sealed)
 
     def forget_unused(self, *, everything: bool = False) -> None:
         """Drop vectors that no leaf has any more.
@@ -239,11 +241,18 @@ class CorpusDatabase:
         self.connection.execute("RELEASE document")
         return why
 
+    def _record(self, record: FileRecord) -> None:
+        self._count_files(int(self.one("SELECT 1 FROM files WHERE path = ?", record.path) is None))
+        row = (record.path, record.source, record.sha256, json.dumps(record.access), record.stamp)
+        self.connection.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", (*row, row_checksum(*row)))
+
+    def _count_files(self, more: int) -> None:
+        """Count the records of files: their lack shows nowhere else."""
+        known = self.meta(FILES) or ""
+        self.set_meta(FILES, str((int(known) if known.isdecimal() else 0) + more))
+
     def _finish(self, record: FileRecord) -> int:
-        self.connection.execute(
-            "INSERT OR REPLACE INTO files (path, source, sha256, access, stamp) VALUES (?, ?, ?, ?, ?)",
-            (record.path, record.source, record.sha256, json.dumps(record.access), record.stamp),
-        )
+        self._record(record)
         gone = 0
         if record.complete:
             seen = "SELECT doc_id FROM temp.seen WHERE path = ?1"
@@ -258,12 +267,13 @@ class CorpusDatabase:
         with self.transaction() as changing:
             changing()
             removed = self.connection.execute("DELETE FROM documents WHERE path = ?", (path,)).rowcount
-            self.connection.execute("DELETE FROM files WHERE path = ?", (path,))
+            self._count_files(-self.connection.execute("DELETE FROM files WHERE path = ?", (path,)).rowcount)
         return removed
 
     def _replace(self, grown: Grown) -> None:
         """Put a document in the place of its former edition; it keeps its number."""
-        facts = facts_of(grown)
+        chunks = rows_of(grown)
+        facts = facts_of(grown, chunks)
         names = ", ".join(facts)
         marks = ", ".join("?" * len(facts))
         fresh = ", ".join(f"{name} = excluded.{name}" for name in facts if name != "doc_id")
@@ -274,9 +284,7 @@ class CorpusDatabase:
             f"ON CONFLICT (doc_id) DO UPDATE SET born = excluded.born, {fresh}",
             (self.changes, *facts.values()),
         )
-        self.connection.executemany(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows_of(str(facts["doc_id"]), grown)
-        )
+        self.connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", chunks)
 
     def named(self, source: str) -> list[str]:
         """Return the ids of the documents that a source, that of a file, or a shell pattern names."""
@@ -292,9 +300,9 @@ class CorpusDatabase:
         with self.transaction() as changing:
             changing()
             for doc_id in doc_ids:
-                of_file = "path = (SELECT path FROM documents WHERE doc_id = ?)"
                 # Without a hash the file counts as changed; otherwise a document removed by mistake would never come
                 # back.
-                self.connection.execute(f"UPDATE files SET sha256 = '' WHERE {of_file}", (doc_id,))  # noqa: S608
+                for record in list(self._files("WHERE path = (SELECT path FROM documents WHERE doc_id = ?)", doc_id)):
+                    self._record(record.unread())
                 removed += self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,)).rowcount
         return removed

@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
+from typing import NamedTuple
 
 COPYING = "copy_of"
 """Fact about an unfinished copy: the address of its source. Empty once the copy has been compared."""
 
 
-def changes_in(connection: sqlite3.Connection) -> int:
-    """Return how often the documents of a corpus have changed.
+FILES = "files"
+"""Fact about a corpus in a folder: how many records of files it has."""
+
+INDEXED = "indexed"
+"""Fact about a corpus in a folder: the counts of changes at which its index may have been made."""
+
+_STEP = 1 << 36  # some 2^28 changes fit into a column
+
+
+def next_count(changes: int) -> int:
+    """Return the count of changes after the next change: greater, and that of no other history.
+
+    The steps are random, so that the count names a state: a database that was emptied, restored or replaced does not
+    come to a count at which an index of another state was made.
+    """
+    return changes + 1 + secrets.randbelow(_STEP)
+
+
+class History(NamedTuple):
+    """The count of changes of a corpus in a folder, and those at which its index may have been made."""
+
+    changes: int
+    indexed: frozenset[int]
+
+
+def history_in(connection: sqlite3.Connection) -> History:
+    """Return the history of a corpus.
 
     Raises:
         sqlite3.DatabaseError: The database is damaged.
     """
-    row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
+    facts = facts_in(connection)
     try:
-        return int(row[0]) if row else 0
-    except (TypeError, ValueError) as error:
+        return History(int(facts.get("changes", 0)), frozenset(map(int, facts.get(INDEXED, "").split())))
+    except ValueError as error:
         raise sqlite3.DatabaseError("the count of changes is not a number") from error
 
 

@@ -24,7 +24,7 @@ from anabranch.store.connections import open_for_reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_embedder import embedder_of_vectors
-from anabranch.store.corpus_facts import changes_in
+from anabranch.store.corpus_facts import History, history_in
 from anabranch.store.corpus_folder import require_corpus
 from anabranch.store.index.manifest import Manifest, current_name, read_manifest
 from anabranch.store.index.publisher import publish
@@ -79,16 +79,16 @@ def open_folder(path: StrPath) -> LocalReader:
     # A writer may publish twice between reading the pointer and opening the files, and sweep them. The next try finds
     # the new generation; the tries are bounded because real damage would loop.
     for _ in range(ATTEMPTS):
-        changes, name = _changes(folder), None
+        name = None
         try:
             name = current_name(folder)
-            name = _resolve_generation(folder, home, name, changes)
+            name = _resolve_generation(folder, home, name)
             with home.opening:
                 return _handle(folder, name)
         except IndexDamagedError as error:
             if _is_current(folder, name):
                 _mend(folder, home, name, error)
-    name = _resolve_generation(folder, home, current_name(folder), _changes(folder))
+    name = _resolve_generation(folder, home, current_name(folder))
     with home.opening:
         return _handle(folder, name)
 
@@ -111,17 +111,29 @@ def _is_current(folder: Path, name: str | None) -> bool:
 
 def _handle(folder: Path, name: str) -> LocalReader:
     handle = _open.get(folder)
-    # A damaged handle is opened again, which raises again until its files are repaired.
-    if handle is None or handle.manifest.name != name or handle.watch.problem is not None:
+    # A damaged handle is opened again, which raises again until its files are repaired. A database that was restored
+    # may have the same index.
+    is_usable = handle is not None and handle.watch.problem is None and handle.connections.is_valid
+    if handle is None or not is_usable or handle.manifest.name != name:
         handle = LocalReader(folder, name, embedder_of(folder, read_manifest(folder, name)))
         # Replaces the former handle, which keeps removed files on the disk.
         _open.set(folder, handle)
     return handle
 
 
-def _resolve_generation(folder: Path, home: _Home, name: str | None, changes: int) -> str:
-    """Return the generation to open; index now if a dead run left the index out of date."""
-    if name is None or read_manifest(folder, name).changes != changes:
+def _resolve_generation(folder: Path, home: _Home, name: str | None) -> str:
+    """Return the generation to open; index now if a dead run left the index out of date.
+
+    Raises:
+        IndexDamagedError: The index is of another corpus, or of a state that this one is not in any more.
+    """
+    # Read after the pointer: a writer notes a count before it points at an index of it.
+    history = _history(folder)
+    made_at = None if name is None else read_manifest(folder, name).changes
+    if made_at is not None and made_at not in history.indexed:
+        msg = f"The index {name} is not of {folder / DATABASE} as it is now, which was replaced or lost changes."
+        raise IndexDamagedError(msg, hint="Run `anabranch corpus rebuild`, then ingest the documents again.")
+    if made_at != history.changes:
         _catch_up(folder, home, name)
         name = current_name(folder)
     if name is None:
@@ -177,11 +189,10 @@ def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError)
             raise error from refused
 
 
-def _changes(folder: Path) -> int:
-    """Return how often the documents have changed."""
+def _history(folder: Path) -> History:
     with open_for_reading(folder) as connection:
         # A first run may have been killed before it created the tables.
-        return changes_in(connection) if version_of(connection) else 0
+        return history_in(connection) if version_of(connection) else History(0, frozenset())
 
 
 def embedder_of(folder: Path, manifest: Manifest) -> Embedder:

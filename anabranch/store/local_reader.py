@@ -60,6 +60,7 @@ class LocalReader(Passages):
         """
         # Opened before the index: if another corpus replaces this one meanwhile, its database is noticed.
         connections = connections or Connections(folder)
+        self.connections = connections
         self.folder = folder
         self.address = str(folder)
         self.embedder = embedder

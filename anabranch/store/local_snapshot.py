@@ -10,11 +10,10 @@ from pathlib import Path
 
 from anabranch.errors import CorpusDamagedError
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.corpus_facts import counts_in, facts_in
+from anabranch.store.corpus_facts import FILES, INDEXED, counts_in, facts_in
 from anabranch.store.corpus_folder import SAVE, size_of
 from anabranch.store.corpus_snapshot import FileEntry, Finding, Listed, Overview
 from anabranch.store.index.manifest import Manifest, current_name, read_manifest
-from anabranch.store.index.publisher import REACHED
 from anabranch.store.local_verify import findings_in
 from anabranch.store.schema import has_summaries
 from anabranch.store.stored_document import (
@@ -47,7 +46,7 @@ class LocalSnapshot:
         """Return the facts about the corpus, without what the folder itself keeps count of."""
         with _as_damage():
             facts = facts_in(self._connection)
-        return {name: value for name, value in facts.items() if name not in ("changes", REACHED)}
+        return {name: value for name, value in facts.items() if name not in ("changes", INDEXED, FILES)}
 
     def overview(self) -> Overview:
         """Count what is in it."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from anabranch.readers.document import Chunk
 from anabranch.store.access_scope import scope_condition
-from anabranch.store.corpus_facts import changes_in
+from anabranch.store.corpus_facts import history_in
 from anabranch.store.filter_sql import LISTED
 from anabranch.store.protocol import LOOKED_AT, MAX_METADATA, Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
@@ -56,7 +56,7 @@ class Passages:
     def changes(self) -> int:
         """Return how often the documents have changed."""
         with self._lend() as connection:
-            return changes_in(connection)
+            return history_in(connection).changes
 
     def allowed(self, scope: Scope, changes: int) -> tuple[int, NDArray[np.int64] | None]:
         """Return the numbers of the documents that a scope lets through.
@@ -70,7 +70,7 @@ class Passages:
         """
         where, parameters = scope_condition(scope)
         with self._lend() as connection:
-            now = changes_in(connection)
+            now = history_in(connection).changes
             # Most corpora have no tags and most questions no filter: they need no list of documents.
             restricted = connection.execute("SELECT 1 FROM documents WHERE access != '[]' LIMIT 1").fetchone()
             if restricted is None and not scope.filters and now == changes:

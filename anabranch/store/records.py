@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ LONGEST_HEADING = 240
 
 MAX_SUMMARY = 4_000
 
+_CHECKED = ("doc_id", "path", "source", "key", "title", "digest", "metadata", "access", "tokens", "pages")
+_JSON = ("metadata", "access", "pages")
+_EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
+
 
 def digest_of(*parts: str) -> str:
     """Return 16 hex characters that name the parts; the separator cannot occur in text that was read."""
@@ -29,6 +34,28 @@ def digest_of(*parts: str) -> str:
 def text_key(text: str) -> str:
     """Return 32 hex characters that name a text; longer than an id, because equal keys share a vector."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def row_checksum(*values: object) -> str:
+    """Return 16 hex characters by which a stored row shows that it is what was written."""
+    return digest_of(json.dumps(values, default=lambda blob: hashlib.sha256(blob).hexdigest()))
+
+
+def document_checksum(facts: Mapping[str, Any], chunks: Sequence[Sequence[Any]]) -> str:
+    """Return the checksum of a document's row and of those of its chunks.
+
+    Args:
+        facts: The columns of its row; number and birth do not count, and are in the index.
+        chunks: Its rows of `chunks` in any order; their text does not count, for their ids are hashes of it.
+    """
+    own = [_spell(facts[name]) if name in _JSON else facts[name] for name in _CHECKED]
+    return row_checksum(*own, *sorted(row_checksum(*chunk[:11], *chunk[12:]) for chunk in chunks))
+
+
+def _spell(text: str) -> str:
+    """Return JSON in one spelling: PostgreSQL keeps neither the order of names nor the form of numbers."""
+    parsed = json.loads(text, parse_int=Decimal, parse_float=Decimal)
+    return json.dumps(parsed, sort_keys=True, default=lambda number: str(_EXACT.normalize(number)) if number else "0")
 
 
 def content_digest(document: Document) -> str:
@@ -63,10 +90,10 @@ class Grown:
         return [embedded_text(title, node.heading, node.text) for node in self.tree.nodes if node.level == 2]
 
 
-def facts_of(grown: Grown) -> dict[str, str | int]:
-    """Return the columns of a document's row, all but its number and its birth."""
+def facts_of(grown: Grown, chunks: Sequence[Sequence[Any]]) -> dict[str, str | int]:
+    """Return the columns of a document's row, all but its number and its birth, given those of its chunks."""
     document = grown.document
-    return {
+    facts: dict[str, str | int] = {
         "doc_id": digest_of(document.source),
         "path": grown.path,
         "source": document.source,
@@ -78,6 +105,7 @@ def facts_of(grown: Grown) -> dict[str, str | int]:
         "tokens": sum(node.tokens for node in grown.tree.nodes if node.level == 0),
         "pages": json.dumps(pages_of(grown)),
     }
+    return {**facts, "checksum": document_checksum(facts, chunks)}
 
 
 def pages_of(grown: Grown) -> list[tuple[int, int]]:
@@ -118,9 +146,9 @@ def spread_positions(count: int, most: int) -> list[int]:
     return [round(place * (count - 1) / max(most - 1, 1)) for place in range(most)]
 
 
-def rows_of(doc_id: str, grown: Grown) -> list[tuple[Any, ...]]:
+def rows_of(grown: Grown) -> list[tuple[Any, ...]]:
     """Give each node its id: a content hash of document, place and text, so that unchanged nodes keep theirs."""
-    nodes = grown.tree.nodes
+    doc_id, nodes = digest_of(grown.document.source), grown.tree.nodes
     places = [0, 0, 0]
     positions: list[int] = []
     for node in nodes:

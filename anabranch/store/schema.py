@@ -6,12 +6,15 @@ import sqlite3
 
 from anabranch.errors import CorpusDamagedError
 
-VERSION = 2
+VERSION = 3
 
+# `checksum` is that of the other columns of a row (`anabranch.store.records`), in `documents` also that of its chunks:
+# SQLite itself notices no changed value.
 META = """
 CREATE TABLE meta (
     name TEXT PRIMARY KEY,
-    value TEXT NOT NULL
+    value TEXT NOT NULL,
+    checksum TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 """
 
@@ -23,7 +26,8 @@ CREATE TABLE files (
     source TEXT NOT NULL,
     sha256 TEXT NOT NULL,
     access TEXT NOT NULL,
-    stamp TEXT NOT NULL DEFAULT ''
+    stamp TEXT NOT NULL DEFAULT '',
+    checksum TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 """
 
@@ -42,7 +46,8 @@ CREATE TABLE documents (
     metadata TEXT NOT NULL,
     access TEXT NOT NULL,
     tokens INTEGER NOT NULL,
-    pages TEXT NOT NULL  -- [[first character, page], ...]: a leaf may run over a page's end, a quote is on one page
+    pages TEXT NOT NULL,  -- [[first character, page], ...]: a leaf may run over a page's end, a quote is on one page
+    checksum TEXT NOT NULL
 );
 CREATE INDEX documents_by_path ON documents (path);
 CREATE INDEX documents_by_birth ON documents (born);
@@ -79,6 +84,7 @@ CREATE TABLE vectors (
     vector_key TEXT NOT NULL,
     embedder TEXT NOT NULL,
     vector BLOB NOT NULL,
+    checksum TEXT NOT NULL,
     UNIQUE (vector_key, embedder)
 );
 """
@@ -110,7 +116,8 @@ SUMMARY_TABLE = """
 CREATE TABLE IF NOT EXISTS summaries (
     doc_id TEXT PRIMARY KEY REFERENCES documents (doc_id) ON DELETE CASCADE,
     digest TEXT NOT NULL,
-    text TEXT NOT NULL
+    text TEXT NOT NULL,
+    checksum TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 """
 STALE_SUMMARIES = """

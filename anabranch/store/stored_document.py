@@ -1,7 +1,8 @@
 """A document as it is stored, and whether it is intact.
 
 A disk can change bytes silently, and SQLite has no checksums. But a document can be checked against itself: its id is a
-hash of its name, the ids of its chunks are hashes of their text, and its leaves follow on one another without a gap.
+hash of its name, the ids of its chunks are hashes of their text, its leaves follow on one another without a gap, and a
+checksum covers the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from anabranch.store.records import digest_of, embedded_text, text_key
+from anabranch.store.records import digest_of, document_checksum, embedded_text, row_checksum, text_key
 
 
 class StoredDocument(NamedTuple):
@@ -31,6 +32,7 @@ class StoredDocument(NamedTuple):
     access: str
     tokens: int
     pages: str
+    checksum: str
 
 
 class StoredChunk(NamedTuple):
@@ -101,12 +103,18 @@ def sort_chunks(chunks: Iterator[StoredChunk]) -> list[StoredChunk]:
 
 
 def vectors_of(connection: sqlite3.Connection, doc_id: str) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the id of each leaf of a document in order, and its vector if it has one."""
+    """Yield the id of each leaf of a document in order, and its vector if it has one that is what was written."""
     sql = (
-        "SELECT c.chunk_id, v.vector FROM chunks c LEFT JOIN vectors v ON v.vector_key = c.vector_key AND v.embedder = "
+        "SELECT c.chunk_id, v.* FROM chunks c LEFT JOIN vectors v ON v.vector_key = c.vector_key AND v.embedder = "
         "(SELECT value FROM meta WHERE name = 'embedder') WHERE c.doc_id = ? AND c.level = 2 ORDER BY c.start"
     )
-    yield from connection.execute(sql, (doc_id,))
+    for chunk_id, *row in connection.execute(sql, (doc_id,)):
+        yield chunk_id, row[2] if is_intact(row) else None
+
+
+def is_intact(row: Sequence[object]) -> bool:
+    """Tell whether a row whose last column is its checksum is what was written."""
+    return row[-1] == row_checksum(*row[:-1])
 
 
 def find_dimension(connection: sqlite3.Connection, embedder: str) -> int:
@@ -175,6 +183,7 @@ def find_fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str |
         or _fault_of_types(chunks)
         or _fault_of_tree(chunks)
         or _fault_of_words(document, chunks)
+        or _fault_of_checksum(document, chunks)
     )
 
 
@@ -238,3 +247,8 @@ def _fault_of_words(document: StoredDocument, chunks: Sequence[StoredChunk]) -> 
     if document.tokens != sum(chunk.tokens for chunk in chunks if chunk.level == 0):
         return "a passage is missing"
     return None
+
+
+def _fault_of_checksum(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
+    is_same = document.checksum == document_checksum(document._asdict(), chunks)
+    return None if is_same else "its access tags, metadata, pages or headings are not what was written"

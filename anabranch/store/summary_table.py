@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.filter_sql import LISTED
-from anabranch.store.records import MAX_SUMMARY, spread_positions
+from anabranch.store.records import MAX_SUMMARY, row_checksum, spread_positions
 from anabranch.store.schema import SUMMARIES, has_summaries, kept_summary
 from anabranch.store.writer_protocol import BareDocument, Summary
 
@@ -39,10 +39,10 @@ class SummaryDatabase(CorpusDatabase):
         """Keep summaries of documents that are still in these editions; return how many those are."""
         if not has_summaries(self.connection):
             self.connection.executescript(f"BEGIN IMMEDIATE; {SUMMARIES} COMMIT;")
-        sql = "INSERT OR REPLACE INTO summaries SELECT doc_id, digest, ? FROM documents WHERE doc_id = ? AND digest = ?"
-        rows = [(text[:MAX_SUMMARY], doc_id, digest) for doc_id, digest, text in summaries]
+        sql = "INSERT OR REPLACE INTO summaries SELECT ?, ?, ?, ? FROM documents WHERE doc_id = ? AND digest = ?"
+        rows = [(doc_id, digest, text[:MAX_SUMMARY]) for doc_id, digest, text in summaries]
         with self.transaction() as changing:
-            kept = self.connection.executemany(sql, rows).rowcount
+            kept = self.connection.executemany(sql, [(*row, row_checksum(*row), *row[:2]) for row in rows]).rowcount
             # Counted, so that the next generation has them, which published copies are made of.
             if kept > 0:
                 changing()

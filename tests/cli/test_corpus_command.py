@@ -46,7 +46,7 @@ def test_stats_of_an_empty_corpus_and_of_one_that_is_behind(run: Run, own: Path)
 
 
 def test_only_the_first_of_many_documents_are_shown(run: Run, own: Path) -> None:
-    columns = "born, path, key, title, digest, metadata, access, tokens, pages"
+    columns = "born, path, key, title, digest, metadata, access, tokens, pages, checksum"
     change(
         own,
         f"INSERT INTO documents (doc_id, source, {columns}) WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 "

@@ -56,6 +56,32 @@ def test_a_second_run_changes_nothing_and_a_third_what_changed(run: Run, tmp_pat
     assert "1 updated, 1 unchanged, 1 removed" in third.stdout
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_folder_that_is_empty_of_a_sudden_removes_nothing_unless_asked_to(
+    run: Run, tmp_path: Path, form: tuple[str, ...]
+) -> None:
+    folder, corpus = tmp_path / "d", tmp_path / "c"
+    folder.mkdir()
+    for number in range(21):
+        (folder / f"{number}.md").write_text(f"The word of day {number} is otter.\n")
+    run("ingest", folder, "--corpus", corpus)
+    for path in folder.iterdir():
+        path.unlink()
+    refused = run("ingest", folder, "--corpus", corpus, *form)
+    assert refused.exit_code == 1
+    assert "The files of 21 documents, more than half of the corpus, are missing, so these were kept" in " ".join(
+        refused.stderr.split()
+    )
+    assert "--remove-missing" in refused.stderr
+    assert run("search", "otter", "--corpus", corpus).exit_code == 0
+    asked = run("ask", "Which word?", "--docs", folder, "--corpus", corpus)
+    assert asked.exit_code != 0
+    assert "--remove-missing" in asked.stderr
+    removed = run("ingest", folder, "--corpus", corpus, "--remove-missing", *form)
+    assert "21 removed" in removed.stdout or removed.stdout.count('"removed"') == 21
+    assert "is empty" in removed.stderr
+
+
 def test_json_is_the_list_of_files_and_nothing_else(run: Run, documents: Path, tmp_path: Path) -> None:
     (tmp_path / "x.md").write_text("")
     result = run("ingest", documents, tmp_path / "x.md", "--corpus", tmp_path / "c", "--json")

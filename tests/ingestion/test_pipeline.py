@@ -154,6 +154,44 @@ def test_pruning_can_be_left_out(folder: Path, corpus: Path) -> None:
     assert found(corpus, "weir") == ["weir.md"]
 
 
+@pytest.mark.parametrize(
+    ("documents", "missing", "kept"), [(24, 24, 24), (24, 13, 13), (24, 12, 0), (21, 21, 21), (20, 20, 0)]
+)
+def test_most_of_a_corpus_is_not_removed_because_its_files_are_missing(
+    folder: Path, corpus: Path, documents: int, missing: int, kept: int
+) -> None:
+    # One file of many documents beside files of one: documents count, not files.
+    many = lines(folder / "n.jsonl", *({"id": str(n), "text": f"Gauge {n} stood."} for n in range(missing)))
+    for path in (folder / "weir.md", folder / "mill.txt"):
+        path.unlink()
+    for number in range(documents - missing):
+        (folder / f"{number}.md").write_text(f"Heron {number} fished.", encoding="utf-8")
+    ingest([folder], corpus)
+    many.unlink()
+    for _ in range(2):
+        report = ingest([folder], corpus)
+        assert report.missing == kept
+        assert report.count("removed") == (kept == 0 and _ == 0)
+        assert rows(corpus, "SELECT count(*) FROM documents WHERE path LIKE '%.jsonl'") == [(kept,)]
+        assert [f"{kept} documents" in warning for warning in report.warnings if "missing" in warning] == [True] * (
+            kept > 0
+        )
+    report = ingest([folder], corpus, remove_missing=True)
+    assert (report.missing, report.count("removed")) == (0, int(kept > 0))
+    assert rows(corpus, "SELECT count(*) FROM documents") == [(documents - missing,)]
+    assert verify(corpus) == []
+
+
+def test_a_large_folder_that_was_renamed_is_not_missing(folder: Path, corpus: Path) -> None:
+    for number in range(30):
+        (folder / f"{number}.md").write_text(f"Heron {number} fished.", encoding="utf-8")
+    ingest([folder.parent / "documents"], corpus)
+    (folder.parent / "whole").mkdir()
+    moved = folder.rename(folder.parent / "whole" / "Unterlagen")
+    report = ingest([moved], corpus)
+    assert (report.missing, report.count("added"), report.count("removed")) == (0, 32, 32)
+
+
 def test_only_the_folders_given_are_pruned(folder: Path, corpus: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

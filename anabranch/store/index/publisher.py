@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anabranch.errors import IndexDamagedError
+from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_facts import counts_in
+from anabranch.store.corpus_facts import INDEXED, counts_in, history_in
 from anabranch.store.corpus_language import resolve_language
 from anabranch.store.index import merge_policy
 from anabranch.store.index.manifest import (
@@ -32,9 +33,6 @@ from anabranch.text.analyzer import analyser
 
 BEFORE_ALL = -1
 """A count of changes before the birth of any document."""
-
-REACHED = "retired_until"
-"""Fact about a corpus: the count of changes up to which the index knows all removed documents."""
 
 _log = logging.getLogger(__name__)
 
@@ -132,9 +130,12 @@ def _usable_index(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | Non
     language = resolve_language(database)
     made_by = (manifest.embedder, manifest.language, manifest.analyser)
     same = made_by == (database.meta("embedder"), language, analyser(language).name)
-    # An earlier generation, for example from a copy of the folder, misses removals that the database has forgotten.
-    reaches = int(database.meta(REACHED) or 0) <= manifest.changes <= database.changes
-    return (manifest, draft) if same and reaches else None
+    # One of an earlier state, for example from a copy of the folder, misses removals that the database has forgotten.
+    # One of a later state, or of another corpus, holds what was never in this database.
+    is_own = manifest.changes in history_in(database.connection).indexed
+    if not is_own:
+        _log.warning("The index %s is not of %s as it is now. Rebuilding the index.", name, database.folder / DATABASE)
+    return (manifest, draft) if same and is_own else None
 
 
 def _make_anew(database: CorpusDatabase, progress: Callable[[int, int], None] | None) -> Manifest:
@@ -168,8 +169,10 @@ def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
         segments=tuple(segment.name for segment in draft.segments), files={},
     )  # fmt: skip
     (database.folder / "generations").mkdir(exist_ok=True)
-    # Write the generation before forgetting the removals it knows: after a kill in between they are applied twice,
-    # which changes nothing.
+    # Note the count before an index has it, and forget the removals that this index knows only afterwards: after a kill
+    # in between they are applied twice, which changes nothing.
+    with database.transaction():
+        database.set_meta(INDEXED, f"{database.meta(INDEXED) or ''} {database.changes}")
     written = write_generation(database.folder, manifest, draft.dead)
     _forget_retired(database)
     sweep(database.folder, KEPT)
@@ -179,4 +182,4 @@ def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
 def _forget_retired(database: CorpusDatabase) -> None:
     with database.transaction():
         database.connection.execute("DELETE FROM retired")
-        database.set_meta(REACHED, str(database.changes))
+        database.set_meta(INDEXED, str(database.changes))

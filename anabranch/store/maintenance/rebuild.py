@@ -13,13 +13,14 @@ from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, resolve_spec
 from anabranch.store.corpus_address import StrPath, shown_address
 from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_facts import FILES
 from anabranch.store.corpus_folder import require_corpus
 from anabranch.store.corpus_snapshot import Overview
 from anabranch.store.index.manifest import Manifest, sweep
 from anabranch.store.index.publisher import publish
 from anabranch.store.maintenance.corpus_list import overview
 from anabranch.store.records import embedded_text
-from anabranch.store.stored_document import find_dimension, is_vector
+from anabranch.store.stored_document import find_dimension, is_intact, is_vector
 from anabranch.store.stores import rebuilding_store
 from anabranch.store.write_lock import hold_write_lock
 from anabranch.store.writer_protocol import Progress, silent
@@ -71,6 +72,8 @@ def rebuild(
                 changing()
                 # Further leaves are those that a new corpus would get: the former embedder may be gone.
                 database.set_meta(LEAF_UNIT, unit_for(model))
+            # Records of files that a damaged disk took are in the report of `verify` until now.
+            database.set_meta(FILES, str(database.one("SELECT count(*) FROM files")[0]))
             database.set_meta("embedder", model.name)
             database.set_meta("spec", spec)
             database.set_meta("base_url", url or "")
@@ -113,8 +116,8 @@ def renew(corpus: StrPath, *, embedder: str | None, base_url: str | None, wait: 
 def _forget_bad(database: CorpusDatabase, embedder: str) -> None:
     """Drop invalid vectors, so that their passages are embedded again."""
     dimension = find_dimension(database.connection, embedder)
-    rows = database.connection.execute("SELECT vector_key, vector FROM vectors WHERE embedder = ?", (embedder,))
-    bad = [(key, embedder) for key, vector in rows if not is_vector(vector, dimension)]
+    rows = database.connection.execute("SELECT * FROM vectors WHERE embedder = ?", (embedder,))
+    bad = [(row[0], embedder) for row in rows if not (is_intact(row) and is_vector(row[2], dimension))]
     with database.transaction():
         database.connection.executemany("DELETE FROM vectors WHERE vector_key = ? AND embedder = ?", bad)
 

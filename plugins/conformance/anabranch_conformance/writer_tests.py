@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from anabranch.errors import CorpusEmptyError, CorpusLockedError
+from anabranch.errors import CorpusEmptyError, CorpusLockedError, SettingsError
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.records import content_digest, digest_of
-from anabranch.store.stores import open_corpus, open_writer
+from anabranch.store.stored_document import find_fault
+from anabranch.store.stores import open_corpus, open_snapshot, open_writer
 from anabranch.store.writer_protocol import CorpusWriter
 from anabranch_conformance.corpus_contents import EVERYTHING, keep_facts, keys, note, take_in
 
 WEIR = note("weir", "The weir", "The weir was built in 1848.")
 MILL = note("mill", "The mill", "The mill grinds corn.")
+
+CHANGED: dict[str, Any] = {
+    "path": "/note", "key": "weis", "digest": "0", "metadata": '{"b": [1e16]}', "access": '["staff"]', "tokens": 99,
+    "pages": "[[0, 9]]", "title": "The wein", "source": "notes.jsonl#weis",
+}  # fmt: skip
 
 
 def reader(address: str) -> CorpusReader:
@@ -60,6 +67,25 @@ class WriterTests:
             writer.publish()
         with pytest.raises(CorpusEmptyError):
             reader(address)
+
+    def test_a_document_shows_that_it_is_what_was_written(self, address: str, writer: CorpusWriter) -> None:
+        odd = {"b": [1e16, 1e300, -0.0, 1.50, 1e-7, 12345678901234567890], "a": {"ü": None, "x": True}}
+        take_in(writer, {"/notes": [WEIR, MILL, note("odd", "Odd", "A weir of numbers.", ["staff", "board"], **odd)]})
+        try:
+            snapshot = open_snapshot(address)
+        except SettingsError:
+            pytest.skip("this store cannot be read as a whole, nor verified")
+        with snapshot as rows:
+            documents = list(rows.documents())
+        assert [each.fault for each in documents] == [None, None, None]
+        for _, row, chunks, _ in documents:
+            assert row is not None
+            for name, value in CHANGED.items():
+                assert getattr(row, name) != value
+                assert find_fault(row._replace(**{name: value}), chunks) is not None
+            for place, chunk in enumerate(chunks):
+                others = [*chunks[:place], chunk._replace(page=7), *chunks[place + 1 :]]
+                assert find_fault(row, others) is not None
 
     def test_what_was_written_is_known(self, address: str, writer: CorpusWriter) -> None:
         assert not writer.is_empty()

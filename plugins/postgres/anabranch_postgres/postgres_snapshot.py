@@ -10,7 +10,7 @@ from typing import Any, LiteralString
 from psycopg import Connection
 
 from anabranch.store.corpus_snapshot import FileEntry, Finding, Listed, Overview
-from anabranch.store.records import embedded_text, text_key
+from anabranch.store.records import document_checksum, embedded_text, text_key
 from anabranch.store.stored_document import (
     ExaminedDocument,
     StoredChunk,
@@ -30,7 +30,7 @@ PAGE = 500
 # make the document public.
 _DOCUMENT = (
     "SELECT d.number, 0, d.doc_id, d.path, d.source, d.key, d.title, d.digest, d.metadata::text, a.tags, d.tokens, "
-    "d.pages::text FROM anabranch.documents d LEFT JOIN anabranch.audiences a ON a.corpus = d.corpus "
+    "d.pages::text, d.checksum FROM anabranch.documents d LEFT JOIN anabranch.audiences a ON a.corpus = d.corpus "
     "AND a.id = d.audience WHERE d.corpus = %(corpus)s"
 )
 
@@ -120,14 +120,16 @@ class PostgresSnapshot:
         return self._examine(rows[0]) if rows else None
 
     def _examine(self, row: tuple[Any, ...]) -> ExaminedDocument:
-        *before, tags, tokens, pages = row
-        document = StoredDocument._make([*before, json.dumps(tags), tokens, pages])
+        *before, tags, tokens, pages, checksum = row
+        document = StoredDocument._make([*before, json.dumps(tags), tokens, pages, checksum])
         sql = (
             'SELECT c.chunk_id, c.parent_id, c.level, c.position, c.start, c."end", c.page, c.page_end, c.heading, '
             "c.tokens, c.text, l.vector_key FROM anabranch.chunks c LEFT JOIN anabranch.leaves l "
             "ON l.corpus = c.corpus AND l.chunk_id = c.chunk_id WHERE c.corpus = %(corpus)s AND c.document = %(number)s"
         )
         chunks = sort_chunks(self._chunk(document, found) for found in self.rows(sql, number=document.number))
+        if checksum is None:
+            document = document._replace(checksum=document_checksum(document._asdict(), chunks))
         return ExaminedDocument(document.number, document, chunks, find_fault(document, chunks))
 
     def _chunk(self, document: StoredDocument, row: tuple[Any, ...]) -> StoredChunk:

@@ -278,9 +278,14 @@ _SUMMARIES = """
 ALTER TABLE anabranch.documents ADD COLUMN summary text NOT NULL DEFAULT '';
 """
 
+# As in a folder; NULL for what an earlier version wrote.
+_CHECKSUMS = """
+ALTER TABLE anabranch.documents ADD COLUMN checksum text;
+"""
+
 MIGRATIONS = (
     _CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS, _POLICIES + _SIZE,
-    _WORDS + _BY_AUDIENCE.format("leaf_words") + _KEYS, _SUMMARIES,
+    _WORDS + _BY_AUDIENCE.format("leaf_words") + _KEYS, _SUMMARIES, _CHECKSUMS,
 )  # fmt: skip
 """The statements that lead from each version to the next, beginning with an empty database."""
 

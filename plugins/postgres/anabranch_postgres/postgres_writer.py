@@ -109,16 +109,17 @@ class PostgresWriter(PostgresSummaries):
 
     def _replace(self, batch: Sequence[Grown]) -> None:
         """Write documents of different names with few statements, because each waits for the database once."""
-        known = [facts_of(grown) for grown in batch]
+        trees = [rows_of(grown) for grown in batch]
+        known = [facts_of(grown, chunks) for grown, chunks in zip(batch, trees, strict=True)]
         doc_ids = [str(facts["doc_id"]) for facts in known]
         self._clear(doc_ids, [grown.path for grown in batch])
         audiences = {text: self._audience(json.loads(text)) for text in {str(facts["access"]) for facts in known}}
         numbers = self._add_documents(batch, known, [audiences[str(facts["access"])] for facts in known])
         leaves: list[tuple[str, int, int, str]] = []
         with self.connection.cursor() as cursor, cursor.copy("COPY anabranch.chunks FROM STDIN") as copy:
-            for doc_id, facts, grown in zip(doc_ids, known, batch, strict=True):
+            for doc_id, facts, chunks in zip(doc_ids, known, trees, strict=True):
                 number, audience = numbers[doc_id], audiences[str(facts["access"])]
-                for chunk_id, _, *others, vector_key in rows_of(doc_id, grown):
+                for chunk_id, _, *others, vector_key in chunks:
                     copy.write_row((self.corpus, chunk_id, number, *others))
                     if vector_key is not None:
                         leaves.append((chunk_id, number, audience, vector_key))
@@ -134,9 +135,9 @@ class PostgresWriter(PostgresSummaries):
         """Return the new number of each document by its id."""
         sql = (
             "INSERT INTO anabranch.documents (corpus, doc_id, path_key, path, source, key, title, digest, metadata, "
-            "audience, tokens, leaves, pages) SELECT %s, a.* FROM unnest(%s::text[], %s::text[], %s::text[], "
+            "audience, tokens, leaves, pages, checksum) SELECT %s, a.* FROM unnest(%s::text[], %s::text[], %s::text[], "
             "%s::text[], %s::text[], %s::text[], %s::text[], %s::jsonb[], %s::int[], %s::int[], %s::int[], "
-            "%s::jsonb[]) a RETURNING doc_id, number"
+            "%s::jsonb[], %s::text[]) a RETURNING doc_id, number"
         )
         names = ("path", "source", "key", "title", "digest", "metadata")
         columns = [[facts[name] for facts in known] for name in names]
@@ -145,7 +146,7 @@ class PostgresWriter(PostgresSummaries):
             (
                 self.corpus, [facts["doc_id"] for facts in known], [text_key(grown.path) for grown in batch], *columns,
                 audiences, [facts["tokens"] for facts in known], [len(grown.tree.leaves) for grown in batch],
-                [facts["pages"] for facts in known],
+                [facts["pages"] for facts in known], [facts["checksum"] for facts in known],
             ),
         )  # fmt: skip
         return {doc_id: int(number) for doc_id, number in rows}

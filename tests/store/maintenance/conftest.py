@@ -80,8 +80,9 @@ def miswire() -> Callable[[Path], None]:
     def run(corpus: Path) -> None:
         schema = "UPDATE sqlite_master SET sql = 'CREATE INDEX documents_by_path ON documents ({})' WHERE name = ?"
         for sql, parameters in (
-            (schema.format("title"), ("documents_by_path",)),
             ("UPDATE documents SET path = path || 'x' WHERE number = 1", ()),
+            (schema.format("title"), ("documents_by_path",)),
+            ("UPDATE documents SET path = substr(path, 1, length(path) - 1) WHERE number = 1", ()),
             (schema.format("path"), ("documents_by_path",)),
         ):
             connection = sqlite3.connect(corpus / "corpus.db", isolation_level=None)

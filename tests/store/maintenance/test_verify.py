@@ -6,13 +6,16 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from anabranch.errors import CorpusNotFoundError
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.connections import connect_read_only
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index.manifest import (
     current_name,
     home_of,
@@ -21,9 +24,12 @@ from anabranch.store.index.manifest import (
     segment_home,
     write_generation,
 )
+from anabranch.store.index.publisher import publish
 from anabranch.store.index.segment import Segment, seal
-from anabranch.store.maintenance import examine, verify
+from anabranch.store.maintenance import examine, rebuild, verify
+from anabranch.store.summary_table import SummaryDatabase
 from anabranch.store.write_lock import hold_write_lock
+from anabranch.store.writer_protocol import Summary
 from tests.store.maintenance.conftest import Change, Sources
 
 A_MD = "(SELECT doc_id FROM documents WHERE source = 'a.md')"
@@ -61,8 +67,22 @@ def test_a_sound_corpus_has_no_problems_and_stays_as_it_is(corpus: Path) -> None
         ("UPDATE documents SET title = x'ff' WHERE source = 'a.md'", "a.md: its row cannot be read"),
         ("DELETE FROM documents WHERE source = 'a.md'", "3 chunks without a document"),
         ("UPDATE meta SET value = 'other' WHERE name = 'embedder'", "6 passages without a vector"),
-        ("INSERT OR REPLACE INTO meta VALUES ('language', 'dutch')", "made with the language 'english', not 'dutch'"),
+        (
+            "INSERT OR REPLACE INTO meta (name, value) VALUES ('language', 'dutch')",
+            "made with the language 'english', not 'dutch'",
+        ),
         ("UPDATE documents SET born = 7 WHERE source = 'a.md'", "1 document in the database missing or outdated"),
+        ("UPDATE documents SET access = '[\"board\"]' WHERE source = 'a.md'", "a.md: its access tags, metadata"),
+        ("UPDATE documents SET metadata = '{\"year\": 7}' WHERE source = 'a.md'", "a.md: its access tags, metadata"),
+        ("UPDATE documents SET pages = '[[0, 7]]' WHERE source = 'a.md'", "a.md: its access tags, metadata, pages"),
+        ("UPDATE documents SET path = '/b.md' WHERE source = 'a.md'", "a.md: its access tags, metadata"),
+        ("UPDATE chunks SET page = 7", "a.md: its access tags, metadata, pages"),
+        ("UPDATE chunks SET heading = 'Cats' WHERE level = 1", "a.md: its access tags, metadata, pages or headings"),
+        ("UPDATE files SET access = '[\"board\"]' WHERE source = 'a.md'", "/a.md' of files is not what was written"),
+        ("UPDATE files SET sha256 = '' WHERE source = 'a.md'", "/a.md' of files is not what was written"),
+        ("UPDATE meta SET value = '[1, 2, 3]' WHERE name = 'sizes'", "the row 'sizes' of meta is not what was written"),
+        ("DELETE FROM files", "0 records of files where 4 were written"),
+        ("DELETE FROM files WHERE source = 'a.md'", "3 records of files where 4 were written"),
     ],
 )
 def test_what_is_wrong_in_the_database_is_said(corpus: Path, change: Change, sql: str, said: str) -> None:
@@ -71,6 +91,56 @@ def test_what_is_wrong_in_the_database_is_said(corpus: Path, change: Change, sql
     change(corpus, sql)
     problems = verify(corpus)
     assert any(said in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize("table", ["meta", "files", "documents", "chunks", "vectors", "summaries"])
+def test_a_flipped_bit_in_any_column_is_found(corpus: Path, change: Change, table: str) -> None:
+    with hold_write_lock(corpus), closing(SummaryDatabase(corpus)) as database:
+        named = database.all("SELECT doc_id, digest FROM documents")
+        assert database.keep_summaries([Summary(*each, "What birds do.") for each in named]) == 6
+        publish(database)
+    # A disk does not start them.
+    for trigger in ("document_retires", "edition_retires", "vector_is_left", "summary_is_stale"):
+        change(corpus, f"DROP TRIGGER {trigger}")
+    assert verify(corpus) == []
+    content = (corpus / "corpus.db").read_bytes()
+    with closing(connect_read_only(corpus / "corpus.db")) as connection:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        rows = connection.execute(f'SELECT "{columns[0]}", * FROM {table}').fetchall()
+    unnoticed = []
+    for place, column in enumerate(columns):
+        # Nothing, as the page of a text file, becomes something.
+        key, value = next(((row[0], row[1 + place]) for row in rows if row[1 + place]), (rows[0][0], 0))
+        for bit in (3, 4, 5):
+            change(corpus, f'UPDATE {table} SET "{column}" = ? WHERE "{columns[0]}" = ?', flipped(value, bit), key)
+            unnoticed += [] if verify(corpus) else [f"{column}, bit {bit}"]
+            (corpus / "corpus.db").write_bytes(content)
+    assert unnoticed == []
+
+
+def flipped(value: str | int | bytes, bit: int) -> str | int | bytes:
+    if isinstance(value, int):
+        return value ^ 1 << bit
+    content = bytearray(value.encode() if isinstance(value, str) else value)
+    content[len(content) // 2] ^= 1 << bit
+    return content.decode() if isinstance(value, str) else bytes(content)
+
+
+def test_a_lost_record_of_a_file_is_found_until_the_corpus_is_made_anew(
+    corpus: Path, documents: Path, change: Change
+) -> None:
+    change(corpus, "DELETE FROM files")
+    ingest([documents], corpus)
+    assert len(verify(corpus)) == 1
+    rebuild(corpus)
+    assert verify(corpus) == []
+
+
+def test_a_vector_that_is_not_what_was_written_is_made_anew(corpus: Path, change: Change) -> None:
+    change(corpus, "UPDATE vectors SET checksum = '' WHERE vector_key = (SELECT min(vector_key) FROM vectors)")
+    assert verify(corpus) == ["1 passage without a vector of the corpus's embedder, or with a bad one"]
+    rebuild(corpus)
+    assert verify(corpus) == []
 
 
 def test_a_vector_that_is_none_is_found(corpus: Path, change: Change) -> None:
@@ -162,11 +232,10 @@ def test_what_killed_runs_left_is_a_remark(corpus: Path) -> None:
 
 
 def test_an_index_that_is_behind_is_a_remark_because_the_next_search_brings_it_up(
-    corpus: Path, change: Change, sources: Sources
+    corpus: Path, sources: Sources
 ) -> None:
-    change(corpus, "DELETE FROM documents WHERE source = 'a.md'")
-    change(corpus, "DELETE FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)")
-    change(corpus, "UPDATE meta SET value = value + 1 WHERE name = 'changes'")
+    with hold_write_lock(corpus), closing(CorpusDatabase(corpus)) as database:
+        assert database.remove_documents(database.named("a.md")) == 1
     (finding,) = examine(corpus)
     assert (finding.kind, finding.is_remark) == ("index", True)
     assert "older than the documents" in finding.said

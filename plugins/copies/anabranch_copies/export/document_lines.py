@@ -103,9 +103,9 @@ def _nodes(line: DocumentLine) -> Iterator[ChunkNode]:
 
 def _check_intact(grown: Grown, line: DocumentLine) -> None:
     # The same check as `verify` makes of a stored document.
-    facts: dict[str, Any] = {"number": 0, "born": 0, **facts_of(grown)}
+    chunks = [StoredChunk(*row) for row in rows_of(grown)]
+    facts: dict[str, Any] = {"number": 0, "born": 0, **facts_of(grown, chunks)}
     document = StoredDocument(**facts)
-    chunks = [StoredChunk(*row) for row in rows_of(document.doc_id, grown)]
     if (why := find_fault(document, chunks)) is not None:
         raise ValueError(why)
     if (reached := chunks[-1].end if chunks else 0) != len(line.text):

@@ -54,7 +54,7 @@ def build_database(file: Path, catalog: Catalog, alive: Mapping[int, int], fetch
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN")
         connection.execute("DELETE FROM meta")
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", catalog.facts.items())
+        connection.executemany("INSERT INTO meta (name, value) VALUES (?, ?)", catalog.facts.items())
         whole = _put_documents(connection, catalog, alive, fetch, former)
         _put_sources(connection, catalog, fetch, former)
         _put_summaries(connection, catalog, fetch, former)
@@ -101,7 +101,8 @@ def _put_summaries(connection: sqlite3.Connection, catalog: Catalog, fetch: Fetc
     gone, fresh = before - set(catalog.summaries), set(catalog.summaries) - before
     for first, last, _ in gone:
         connection.execute("DELETE FROM summaries WHERE doc_id BETWEEN ? AND ?", (first, last))
-    sql = "INSERT OR REPLACE INTO summaries SELECT doc_id, ?, ? FROM documents WHERE doc_id = ?"
+    columns = "doc_id, digest, text"
+    sql = f"INSERT OR REPLACE INTO summaries ({columns}) SELECT doc_id, ?, ? FROM documents WHERE doc_id = ?"  # noqa: S608
     for _, _, name in fresh:
         connection.executemany(sql, ((digest, text, doc_id) for doc_id, digest, text, _ in read_lines(fetch(name))))
 

@@ -15,6 +15,7 @@ from anabranch.ingestion.directory_walk import FoundFile, identity_of
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.pipeline import fix_settings
+from anabranch.ingestion.removal import keep_most
 from anabranch.ingestion.sources import Gathered, gather
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, READERS, ReadOptions, extension_of, read
@@ -52,6 +53,7 @@ def enqueue(
     language: str = "",
     access: Sequence[str] = (),
     prune: bool = True,
+    remove_missing: bool = False,
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
@@ -95,7 +97,7 @@ def enqueue(
             queue.begin()
             queuing.go_through()
             if prune:
-                queuing.prune()
+                queuing.prune(report, remove_missing=remove_missing)
             is_idle = queue.state().is_idle
     if is_idle:  # removals need no worker
         with open_writer(corpus, wait=max(wait, BUSY)) as alone:
@@ -138,12 +140,14 @@ class _Queuing:
                 item.discard()
         self._send()
 
-    def prune(self) -> None:
+    def prune(self, report: IngestReport, *, remove_missing: bool) -> None:
         """Remove the documents of files that are gone, and the jobs of those that were never read."""
-        for file in list(self._queue.files()):
-            if self._found.is_missing(file.path):
-                documents = self._queue.remove_file(file.path)
-                self.tally.remove(FileRow(file.source, "removed", "the file is gone", documents))
+        gone = {file.path: file.source for file in self._queue.files() if self._found.is_missing(file.path)}
+        if not remove_missing and keep_most(self._queue, gone, report):
+            return
+        for path, source in gone.items():
+            documents = self._queue.remove_file(path)
+            self.tally.remove(FileRow(source, "removed", "the file is gone", documents))
         for path in self._queue.queued():
             if self._found.is_missing(path):
                 self._queue.forget(path)

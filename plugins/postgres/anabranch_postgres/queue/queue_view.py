@@ -38,12 +38,14 @@ def enqueue_shown(paths: Sequence[Path | str], corpus: str, *, as_json: bool, **
         report = enqueue(paths, corpus, progress=progress, **options)
     if as_json:
         write_json([asdict(row) for row in report.rows])
-        return 0
-    print_rows(results(), report)
-    if queued := report.count("queued"):
+    else:
+        print_rows(results(), report)
+    for warning in report.warnings:
+        say(notes(), warning, style="yellow")
+    if not as_json and (queued := report.count("queued")):
         say(results(), f"{counted(queued, 'file')} queued. Start workers, on as many machines as you like:")
         say(results(), f"  anabranch work --corpus '{shown_address(corpus)}'")
-    return 0
+    return int(report.missing > 0)
 
 
 def run_worker(corpus: str, embedder: str, base_url: str | None, passwords: tuple[str, ...]) -> int:

@@ -39,6 +39,22 @@ def test_queue_work_and_watch(run: Run, address: str, documents: Path, tmp_path:
     assert {row["status"] for row in json.loads(again.stdout)} == {"unchanged"}
 
 
+def test_the_queue_removes_most_of_a_corpus_only_when_asked_to(run: Run, address: str, tmp_path: Path) -> None:
+    model, folder = make_model(tmp_path / "model"), tmp_path / "d"
+    folder.mkdir()
+    for number in range(21):
+        (folder / f"{number}.txt").write_text(f"On day {number} the gauge stood still.")
+    run("ingest", folder, "--corpus", address, "--embedder", model)
+    for path in folder.iterdir():
+        path.unlink()
+    refused = run("ingest", folder, "--corpus", address, "--queue")
+    assert refused.exit_code == 1
+    assert "--remove-missing" in refused.stderr
+    assert run("ingest", folder, "--corpus", address, "--queue", "--json").exit_code == 1
+    removed = run("ingest", folder, "--corpus", address, "--queue", "--remove-missing")
+    assert (removed.exit_code, "21 removed" in removed.stdout) == (0, True)
+
+
 def test_a_folder_has_no_queue(run: Run, corpus: Path, documents: Path) -> None:
     for arguments in (["work"], ["ingest", documents, "--queue"], ["corpus", "stats", "--watch"]):
         failed = run(*arguments, "--corpus", corpus)
