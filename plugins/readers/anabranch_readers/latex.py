@@ -38,6 +38,8 @@ _REFERENCES = ("ref", "eqref", "pageref", "autoref", "cref", "Cref", "nameref")
 # Nothing in them is a command.
 _VERBATIM = re.compile(r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim|comment)\}(.*?)\\end\{\1\}", re.DOTALL)
 _OPTIONS = re.compile(r"\A\s*(?:\[[^\]\n]*\])?(?:\{\w+\}(?=\s*\n))?[ \t]*\n?")
+# pylatexenc does not know that a link has two arguments; the second one is printed.
+_LINK = re.compile(r"\\href\s*\{[^{}]*\}")
 _BODY = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
 _DECLARED = r"\\%s\s*(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"
 # Marks for what comes back in another shape; `clean_text` leaves no such characters in a file.
@@ -74,11 +76,11 @@ class _LatexWords:
     def declared(self, text: str, name: str) -> str:
         """Return what a macro of the preamble declares, without markup."""
         found = re.search(_DECLARED % name, text)
-        return squeeze(self._words.latex_to_text(found[1])) if found else ""
+        return squeeze(self._words.latex_to_text(_LINK.sub("", found[1]))) if found else ""
 
     def blocks(self, text: str) -> Iterator[Block]:
         sections = Sections()
-        for part in paragraphs(self._words.latex_to_text(_VERBATIM.sub(self._hold, text))):
+        for part in paragraphs(self._words.latex_to_text(_LINK.sub("", _VERBATIM.sub(self._hold, text)))):
             mark = _MARK.match(part.strip())
             if mark is None:
                 words = "\n".join(filter(None, map(squeeze, _joined(part).replace(_CELL, " ").split(_ROW))))

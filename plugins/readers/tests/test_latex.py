@@ -44,6 +44,13 @@ def test_prose_and_not_code(tmp_path: Path) -> None:
     ]
 
 
+def test_a_link_is_its_words(tmp_path: Path) -> None:
+    text = r"\title{On \href{http://a.example/}{Pumps}} Ada \href{http://b.example/x_1}{wrote \emph{it}} in May."
+    (document,) = documents(tmp_path, "a.tex", text)
+    assert document.title == "On Pumps"
+    assert document.blocks[-1].text.endswith("Ada wrote it in May.")
+
+
 def test_no_file_is_opened_that_a_document_names(tmp_path: Path) -> None:
     (tmp_path / "secret.tex").write_text("SECRET")
     (document,) = documents(tmp_path, "a.tex", f"Words.\\input{{{tmp_path}/secret}}\\include{{secret}}")
