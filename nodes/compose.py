@@ -99,7 +99,7 @@ async def _list_documents(state: State, turn: Turn, ids: list[str], phrases: Map
     first = phrases["holding" if in_all else "holding_any"].format(
         words=make_plain(", ".join(dict.fromkeys(asked))),
         found=f"{len(found):,}",
-        documents=f"{state['coverage']['documents']:,}",
+        documents=f"{len({*sources}):,}",
     )
     if missing := dict.fromkeys(word for term, word in words.items() if term not in idf):
         first = f"{first} {phrases['missing']}: {make_plain(', '.join(missing))}."

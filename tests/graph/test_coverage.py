@@ -520,6 +520,15 @@ async def test_long_lists_of_documents_are_cut_and_counted(papers: str, monkeypa
     assert "\n- ... 30\n" in state["answer"]
 
 
+async def test_documents_that_were_not_read_are_not_counted(papers: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = await look_up(papers, "Which papers name the supplier Kestrel?")
+    monkeypatch.setattr(survey, "MOST_LEAVES", whole["coverage"]["leaves"] // 2)
+    state, found = await look_up(papers, "Which papers name the supplier Kestrel?")
+    assert found == ["paper04.md", "paper17.md"]
+    assert "(Kestrel): 2 of 20." in state["answer"]
+    assert BEYOND in state["answer"]
+
+
 async def test_rare_words_are_found_in_german(tmp_path: Path) -> None:
     (tmp_path / "berichte").mkdir()
     for number in range(30):
