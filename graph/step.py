@@ -168,7 +168,7 @@ class NodeStep(Runnable[Any, Any]):
             if not self._has_trace:
                 return update
             if turn.settings.model is not None and update.get("route", {}).get("name") == "compose":
-                add_degraded(update, [_describe_unwritten(self._step, turn.settings.model)])
+                add_degraded(update, [_describe_unwritten(self._step, turn, meter)])
             step = _trace_line(self._step, round((time.perf_counter() - began) * 1000, 1), meter, update, counts)
             record.finish(step, update)
         finished = {"status": "finished", "ms": step["ms"], "calls": step["calls"], **step["counts"]}
@@ -272,8 +272,9 @@ def _trace_line(name: str, ms: float, meter: Meter, update: Update, reported: Ma
     )
 
 
-def _describe_unwritten(step: str, model: str) -> Degraded:
-    reason = f"the model {model!r} did not write an answer: the passages that match best are shown"
+def _describe_unwritten(step: str, turn: RunningTurn, meter: Meter) -> Degraded:
+    late = "ran out of time and " if meter.timed_out or turn.budget.left.too_slow else ""
+    reason = f"the model {turn.settings.model!r} {late}did not write an answer: the passages that match best are shown"
     return Degraded(step=step, reason=reason, code=UNWRITTEN)
 
 

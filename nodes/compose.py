@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from anabranch.extracts.nearest_passages import NEAREST, find_nearest, select_leaves
+from anabranch.models.usage import meter
 from anabranch.retrieval.answerability import CALIBRATED, WEAK
 from anabranch.retrieval.question_words import map_terms, respell_question
 from anabranch.retrieval.term_statistics import idf_of, occurring_in
@@ -61,7 +62,14 @@ async def _compose_passages(state: State, turn: Turn, first: int = 1) -> Draft:
     passages = await mark_best(passages, question, idf, corpus, by_meaning=by_meaning)
     # How far passages in another language match is not known by their words.
     weak = is_weak(state) and not across
-    answer = await write_passages(passages, state["turn"]["question"], corpus, turn.scope, is_weak=weak)
+    answer = await write_passages(
+        passages,
+        state["turn"]["question"],
+        corpus,
+        turn.scope,
+        is_weak=weak,
+        silence=await _find_silence(turn),
+    )
     # The result names the passages in the windows, which may be parents of the leaves.
     parents = {chunk: each["id"] for each in state["passages"] for chunk in (*each["leaves"], each["id"])}
     return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=list_excerpts(passages, parents))
@@ -73,7 +81,8 @@ async def _list_whole(state: State, turn: Turn, parents: Mapping[str, str]) -> W
 
     ids = list(parents)
     some = (await turn.chunks(ids[:NEAREST])).values()
-    phrases = phrases_for(state["turn"]["question"], language_of(" ".join(chunk.text for chunk in some)))
+    language, silence = language_of(" ".join(chunk.text for chunk in some)), await _find_silence(turn)
+    phrases = phrases_for(state["turn"]["question"], language, silence=silence)
     if state["coverage"]["reach"] == "corpus":
         return await _list_documents(state, turn, ids, phrases)
     return await list_outline(turn.chunks, parents, phrases["outline"])
@@ -108,6 +117,13 @@ async def _list_documents(state: State, turn: Turn, ids: list[str], phrases: Map
     listed = await list_documents(corpus, [(chunks[leaf], at) for leaf, at in lines if leaf in chunks], rarest, first)
     listed.more = len(found) - sum(not at for _, at in lines)
     return listed
+
+
+async def _find_silence(turn: Turn) -> str:
+    """Return which phrase says why no model wrote; empty where there is no model."""
+    if await turn.chat() is None:
+        return ""
+    return "late_model" if meter().timed_out or turn.budget.left.too_slow else "silent_model"
 
 
 async def current_draft(state: State, turn: Turn) -> Draft:

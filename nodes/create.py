@@ -21,6 +21,7 @@ from anabranch.agent.nodes.writing import (
 )
 from anabranch.agent.prompts import GUARD, GUARD_AGAIN
 from anabranch.errors import ModelError
+from anabranch.models.usage import meter
 from anabranch.parsing.answer_reply import MARKER
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_leak import without_instructions
@@ -66,7 +67,8 @@ async def create(state: State, turn: Turn) -> Update:
     except ModelError as error:
         turn.degraded("create", error)
         turn.count(by="compose")
-        why = "the model failed: the passages that match best are shown"
+        failed = "ran out of time" if meter().timed_out else "failed"
+        why = f"the model {failed}: the passages that match best are shown"
         # The model's incomplete text is no part of this answer, so the draft has no message yet.
         return {
             "draft": await compose_draft(state, turn),

@@ -64,13 +64,14 @@ async def answer_questions(
             # Flushed line by line, so that a killed run can resume.
             file.flush()
             failed += "error" in row
-            unwritten += strict and not is_written(row)
+            unwritten += "error" not in row and not is_written(row)
             advance(f"questions ({failed} failed)" if failed else "questions")
     if failed:
         say(notes(), f"{failed} of {len(asked)} failed; {out} has the reasons. Run the same command to retry them.")
     if unwritten:
-        say(notes(), f"{unwritten} of {len(asked)} answers were not written by the requested model.", style="red")
-    return failed + unwritten
+        style = "red" if strict else "yellow"
+        say(notes(), f"{unwritten} of {len(asked)} answers were not written by the requested model.", style=style)
+    return failed + (unwritten if strict else 0)
 
 
 async def _answer_in_order(

@@ -52,7 +52,7 @@ async def mark_best(
 
 
 async def write_passages(
-    passages: Sequence[ShownPassage], question: str, corpus: CorpusReader, scope: Scope, *, is_weak: bool
+    passages: Sequence[ShownPassage], question: str, corpus: CorpusReader, scope: Scope, *, is_weak: bool, silence: str
 ) -> str:
     """Return the answer as Markdown: an introduction in the language of the reader, and the passages.
 
@@ -62,9 +62,10 @@ async def write_passages(
         corpus: The corpus, which knows the places of passages.
         scope: The scope of the caller.
         is_weak: Whether the answer says that the passages match weakly.
+        silence: See `phrases_for`.
     """
     # A short question does not reveal its language; the documents are most likely in the reader's.
-    words = phrases_for(question, language_of(" ".join(each.text for each in passages)))
+    words = phrases_for(question, language_of(" ".join(each.text for each in passages)), silence=silence)
     first = words["weak_passages" if is_weak else "passages"]
     places = await _place_lines(passages, corpus, scope)
     return await asyncio.to_thread(write_answer, first, list(zip(places, passages, strict=True)))

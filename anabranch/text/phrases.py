@@ -33,14 +33,18 @@ _SMALL = frozenset(map(str.casefold, _PLEASES)).union(*STOP_WORDS.values())
 _ASKING = frozenset[str]().union(*INTERROGATIVES.values())
 
 
-def phrases_for(question: str, language: str = "english") -> dict[str, str]:
+def phrases_for(question: str, language: str = "english", *, silence: str = "") -> dict[str, str]:
     """Return the phrases for a reader who asks this question; English where its language has none.
 
     Args:
         question: The question as it was asked.
         language: Used if the question is too short to recognise its language.
+        silence: The phrase that says why a model that was asked wrote nothing; empty where there is no model.
     """
-    return _PHRASES.get(language_of(question, language), _PHRASES["english"])
+    phrases = _PHRASES.get(language_of(question, language), _PHRASES["english"])
+    if not silence:
+        return phrases
+    return {name: text.replace(phrases["no_model"], phrases[silence]) for name, text in phrases.items()}
 
 
 def greeting_reply(question: str) -> str:

@@ -15,7 +15,7 @@ from anabranch.cli.question_file import QuestionLine
 from anabranch.errors import SettingsError
 from tests.cli.conftest import Run, rows_of, write_rows
 from tests.servers.openai_stub import OpenAIStub
-from tests.servers.scripts import SILENT, in_turn
+from tests.servers.scripts import SILENT, Reply, in_turn
 
 ROWS = (
     {"id": "a", "question": "What is an anabranch?"},
@@ -112,6 +112,24 @@ def test_killed_in_the_middle_it_goes_on(run: Run, corpus: Path, tmp_path: Path)
 
 
 ASKED = [QuestionLine("a", "Why?"), QuestionLine(2, "How?"), QuestionLine("c", "Who?")]
+
+
+@pytest.mark.loopback
+def test_an_answer_that_the_model_did_not_write_is_counted_as_such(run: Run, corpus: Path, tmp_path: Path) -> None:
+    asked = write_rows(tmp_path / "q.jsonl", *ROWS[:2])
+    down, usual = Reply("down", status=500), Reply(ANABRANCH)
+    with OpenAIStub(lambda request: down if "Who decoded" in request.user else usual) as stub:
+        model = ["--model", "openai:stub", "--base-url", stub.base_url, "--set", "strategy=none"]
+        model += ["--set", "model_retries=0"]
+        plain = run("ask", "--questions", asked, "--out", tmp_path / "a.jsonl", "--corpus", corpus, *model)
+        strict = run("ask", "--questions", asked, "--out", tmp_path / "b.jsonl", "--corpus", corpus, "--strict", *model)
+    assert (plain.exit_code, strict.exit_code) == (0, 1)
+    for result in (plain, strict):
+        assert "1 of 2 answers were not written by the requested model." in result.stderr
+    first, second = rows_of(tmp_path / "a.jsonl")
+    assert first["degraded"] == []
+    assert second["answer"].startswith("The chat model wrote no answer: the passages that match best.")
+    assert second["degraded"][-1]["code"] == "model_did_not_write"
 
 
 def test_a_new_file_has_no_answers(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.graph.inside import build, graph
 from tests.graph.replies import model, rounds_of, step_of
 from tests.servers.clock import Clock, hurried
 from tests.servers.openai_stub import OpenAIStub
-from tests.servers.scripts import SILENT
+from tests.servers.scripts import SILENT, Reply
 
 pytestmark = pytest.mark.loopback
 
@@ -50,6 +50,26 @@ async def test_nobody_is_asked_after_a_call_that_ran_out_of_time(
     assert "Ida Marrow" in state["answer"]
     said = [item["reason"] for item in state["degraded"] if item["step"].startswith(silent)]
     assert any("did not answer within" in reason for reason in said)
+    assert state["answer"].startswith("The chat model ran out of time: the passages that match best.")
+    (unwritten,) = [item for item in state["degraded"] if item.get("code") == "model_did_not_write"]
+    assert "ran out of time" in unwritten["reason"]
+    if silent == "create":
+        assert "the model ran out of time" in state["route"]["reasons"][-1]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        (QUESTION, "The chat model wrote no answer: the passages that match best."),
+        ("Wer hat das Wehr in Halden gebaut?", "Das Chatmodell hat keine Antwort geschrieben: die Stellen,"),
+    ],
+)
+async def test_a_model_that_failed_is_not_said_to_be_absent(question: str, first: str, river: str) -> None:
+    with OpenAIStub(model(create=Reply("down", status=500))) as stub:
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0)
+        state = await graph.ainvoke({"question": question}, context=context)
+    assert state["answer"].startswith(first)
+    assert "did not write an answer" in state["degraded"][-1]["reason"]
 
 
 async def test_of_many_calls_of_one_step_those_that_wait_are_not_made(river: str) -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from anabranch.text.phrases import greeting_reply, without_courtesy
+from anabranch.text.phrases import greeting_reply, phrases_for, without_courtesy
 
 TALK = [
     ("Hello!", "Good evening", "thanks!", "Thank you, goodbye"),
@@ -27,6 +27,20 @@ def test_thanks_and_farewells_are_not_answered_with_a_greeting(
     assert greeting_reply(hello) == greeting_reply(good_day) != ""
     assert greeting_reply(thanks) == greeting_reply(farewell) != ""
     assert greeting_reply(hello) != greeting_reply(thanks)
+
+
+LANGUAGES = ["english", "german", "french", "spanish", "italian", "portuguese", "dutch", "russian"]
+
+
+@pytest.mark.parametrize("silence", ["late_model", "silent_model"])
+def test_a_model_that_wrote_nothing_is_not_said_to_be_absent(silence: str) -> None:
+    usual = [phrases_for("?", language) for language in LANGUAGES]
+    silent = [phrases_for("?", language, silence=silence) for language in LANGUAGES]
+    assert len({each["no_model"] for each in usual}) == len({each[silence] for each in usual}) == len(LANGUAGES)
+    for before, after in zip(usual, silent, strict=True):
+        for name in ("passages", "weak_passages", "outline"):
+            assert before[name].startswith(before["no_model"])
+            assert after[name] == before[silence] + before[name].removeprefix(before["no_model"])
 
 
 def test_each_language_has_a_reply_of_its_own() -> None:
