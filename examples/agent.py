@@ -3,16 +3,21 @@
 It needs a chat model that calls tools. What it writes is not checked against the passages; what `ask` answers is.
 """
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from langchain.agents import create_agent
-from langchain.chat_models import init_chat_model
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, ToolMessage
 
 from anabranch import as_tools
+from anabranch.models.chat import load_chat
+from anabranch.models.provider_errors import sorted_error
+from anabranch.models.providers import ChatSettings, new_client
 from examples.running import HOME, SIZES, corpus_of, show, start
 
 DocumentArgument = Annotated[Path, typer.Argument(help="A document in any form that Anabranch reads.")]
@@ -35,10 +40,25 @@ def run(question: str, corpus: str, model: BaseChatModel) -> list[AnyMessage]:
 
 
 def open_model(name: str, base_url: str | None) -> BaseChatModel:
-    """Return a chat model by its name, provider:name."""
-    options: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
-    model: BaseChatModel = init_chat_model(name, **options)
-    return model
+    """Return a chat model by its name, provider:name.
+
+    Raises:
+        UserError: The provider is unknown or not installed, or its key is missing.
+    """
+    settings = ChatSettings(name, base_url=base_url)
+    asyncio.run(load_chat(settings))  # says in words what is missing
+    return new_client(settings)[0]
+
+
+@contextmanager
+def failing_in_words(name: str, base_url: str | None) -> Iterator[None]:
+    """Raise an error in words for whatever the package of the provider raises."""
+    try:
+        yield
+    except Exception as error:
+        check = "Check --model, --base-url and the provider's environment variable, such as OPENAI_API_KEY."
+        where = base_url or "the provider"
+        raise sorted_error(error, repr(name), where=where, key=check, settings=check, refusal=check, sent=()) from error
 
 
 def show_calls(messages: list[AnyMessage]) -> None:
@@ -57,7 +77,8 @@ def main(
 ) -> None:
     """Have an agent of LangChain answer a question by tools over one document."""
     corpus = corpus_of(document, "agent", SIZES, home)
-    show_calls(run(question, corpus, open_model(model, base_url)))
+    with failing_in_words(model, base_url):
+        show_calls(run(question, corpus, open_model(model, base_url)))
 
 
 if __name__ == "__main__":

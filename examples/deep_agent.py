@@ -9,6 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
 from anabranch import as_tools
+from anabranch.errors import UserError
 from examples.agent import (
     INSTRUCTIONS,
     DocumentArgument,
@@ -16,6 +17,7 @@ from examples.agent import (
     ModelOption,
     QuestionOption,
     ServerOption,
+    failing_in_words,
     open_model,
     show_calls,
 )
@@ -23,8 +25,15 @@ from examples.running import HOME, SIZES, corpus_of, start
 
 
 def run(question: str, corpus: str, model: BaseChatModel) -> list[AnyMessage]:
-    """Have a deep agent answer a question, and return its messages."""
-    create = import_module("deepagents").create_deep_agent
+    """Have a deep agent answer a question, and return its messages.
+
+    Raises:
+        UserError: deepagents is not installed.
+    """
+    try:
+        create = import_module("deepagents").create_deep_agent
+    except ImportError as error:
+        raise UserError(f"{error.name} is not installed.", hint="Run pip install deepagents.") from error
     agent = create(model, tools=as_tools(corpus, prefix="documents_"), system_prompt=INSTRUCTIONS)
     messages: list[AnyMessage] = agent.invoke({"messages": [{"role": "user", "content": question}]})["messages"]
     return messages
@@ -39,7 +48,8 @@ def main(
 ) -> None:
     """Have a deep agent answer a question over one document."""
     corpus = corpus_of(document, "agent", SIZES, home)
-    show_calls(run(question, corpus, open_model(model, base_url)))
+    with failing_in_words(model, base_url):
+        show_calls(run(question, corpus, open_model(model, base_url)))
 
 
 if __name__ == "__main__":

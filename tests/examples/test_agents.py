@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 import typer
+from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 from typer.testing import CliRunner
 
+from anabranch.cli.failures import guarded
+from anabranch.errors import UserError
 from examples import agent, deep_agent
 from tests.shared_fixtures import REPOSITORY
 
@@ -97,6 +101,48 @@ def test_an_agent_searches_reads_and_cites(
     assert passage in {each["passage_id"] for each in json.loads(results[1].text)["items"]}
     assert any(answer in each["text"] for each in json.loads(results[1].text)["items"] if each["passage_id"] == passage)
     assert "Ida Marrow" in printed.partition("Answer")[2]
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("module", [agent, deep_agent], ids=["agent", "deep_agent"])
+@pytest.mark.parametrize(
+    ("changed", "code", "said"),
+    [
+        ({"--model": "openai:gpt-5-mini"}, 2, "The model 'openai:gpt-5-mini' needs a key"),
+        ({"--model": "nonsense:x"}, 2, "there is no provider 'nonsense'"),
+        ({"document": "nowhere.md"}, 2, "There is nothing at 'nowhere.md'"),
+        ({"--base-url": "http://127.0.0.1:9/v1"}, 1, "no connection to http://127.0.0.1:9/v1"),
+    ],
+)
+def test_an_agent_fails_in_words(
+    module: ModuleType,
+    changed: dict[str, str],
+    code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.setitem(sys.modules, "deepagents", SimpleNamespace(create_deep_agent=create_agent_of_deep))
+    given = {"document": str(WEIR), "--question": QUESTION, "--model": "openai:x", "--home": str(tmp_path), **changed}
+    app = typer.Typer()
+    app.command()(guarded(module.main))
+    arguments = [given.pop("document"), *(part for option in given.items() for part in option)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert "This should not happen" not in result.stderr
+
+
+def create_agent_of_deep(model: Any, *, tools: Any, system_prompt: str) -> Any:
+    return create_agent(model, tools, system_prompt=system_prompt)
+
+
+def test_an_agent_without_its_package_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "deepagents", None)
+    with pytest.raises(UserError, match=r"deepagents is not installed\. Run pip install deepagents"):
+        deep_agent.run(QUESTION, str(tmp_path), ScriptedModel(script=reader("documents_")))
 
 
 def test_the_guide_names_both() -> None:
