@@ -39,6 +39,8 @@ MOST_NUMBERED = 5_000
 MOST_PASSAGES = 10**6
 """Greatest number of a passage that can be asked for."""
 
+UNMATCHED = "Nothing was found under the filters. A field that no document has matches nothing: look at its name."
+
 MAX_NAME = 1_000
 """Most characters of what names a document."""
 
@@ -76,6 +78,8 @@ async def list_documents(corpus: CorpusReader, scope: Scope, cursor: str = "") -
     note = paging.note(at, is_anew=is_anew)
     if not has_more and len(found) == MOST_DOCUMENTS:
         note = f"Only the first {MOST_DOCUMENTS:,} documents are listed: give a filter to see others."
+    elif not found and scope.filters:
+        note = UNMATCHED
     rest = paging.write(end, found[end - 1].doc_id) if has_more else ""
     return DocumentList(items=shown, cursor=rest, note=note)
 
@@ -152,7 +156,9 @@ async def grep(corpus: CorpusReader, scope: Scope, pattern: str, document: str =
     rest = ""
     if place.document < len(documents):
         rest = paging.write(place.document, documents[place.document].doc_id, place.leaf)
-    if not found and rest:
+    if not documents and scope.filters:
+        note = UNMATCHED
+    elif not found and rest:
         note = "Nothing so far: go on with the cursor."
     elif not found and words.has_other_signs:
         note = "Nothing was found. Only * has a meaning in a pattern; other signs are looked for as they stand."
@@ -187,7 +193,8 @@ async def show_found(
     end = begin + len(shown) - bool(cut)
     has_more = end < len(passages)
     rest = paging.write(end, ids[end - 1] if end else "", cut) if has_more else ""
-    return FoundPassages(notice=DATA, items=shown, cursor=rest, note=paging.note(at, is_anew=is_anew))
+    note = UNMATCHED if not passages and scope.filters else paging.note(at, is_anew=is_anew)
+    return FoundPassages(notice=DATA, items=shown, cursor=rest, note=note)
 
 
 async def locate_quotes(

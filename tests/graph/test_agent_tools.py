@@ -158,6 +158,18 @@ def test_a_corpus_that_is_not_there_and_a_model_that_is_not_there_are_told(tmp_p
     assert (paused.status, "review" in paused.text) == ("error", True)
 
 
+def test_a_field_that_no_document_has_is_told_of(house: str) -> None:
+    unknown, known = {"sorce": "boiler.md"}, {"source": "boiler.md"}
+    usual, narrow = (by_name(as_tools(house, filters=each)) for each in (known, unknown))
+    for name, given in (("list_documents", {}), ("search", {"query": "boiler"}), ("grep", {"pattern": "boiler"})):
+        found = call(narrow[name], **given).artifact
+        assert found["items"] == []
+        assert "A field that no document has matches nothing" in found["note"]
+        assert call(usual[name], **given).artifact["note"] == ""
+    for name, given in (("list_documents", {}), ("search", {"query": "boiler"})):
+        assert call(usual[name], **given, filters=unknown).artifact["note"] == found["note"]
+
+
 @pytest.mark.parametrize(
     "given", [{"topk": 1}, {"top_k": 0}, {"max_tokens": -1}, {"filters": {"a": {"b": 1}}}, {"k": 3}]
 )

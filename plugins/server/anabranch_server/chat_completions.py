@@ -23,7 +23,7 @@ from anabranch_server.request_values import JsonObject
 from anabranch_server.requester import Asker
 from anabranch_server.run_queue import RunRecord
 from anabranch_server.run_request import RunRequest
-from anabranch_server.services import NotFoundError, Services, Serving
+from anabranch_server.services import Services, Serving
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -58,6 +58,7 @@ class CompletionRequest(BaseModel):
     """The body of a request; unknown fields are ignored, because the graph chooses the model's options.
 
     Attributes:
+        model: The name that `/v1/models` lists.
         messages: The conversation, the question last; system messages are ignored.
         stream: Whether to send the answer in pieces.
         stream_options: Whether the last piece counts the tokens.
@@ -67,6 +68,7 @@ class CompletionRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
+    model: str = MODEL
     messages: list[ChatMessage] = Field(min_length=1, max_length=1000)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
@@ -85,15 +87,15 @@ async def models(caller: Asker) -> JSONResponse:
 async def model(model: str, caller: Asker) -> JSONResponse:
     """Return the one model by its name."""
     caller.require("ask")
-    if model != MODEL:
-        raise NotFoundError("model", model)
-    return JSONResponse(_MODEL)
+    return JSONResponse(_MODEL) if model == MODEL else _refuse_model(model)
 
 
 @router.post("/chat/completions")
 async def complete(body: CompletionRequest, caller: Asker, services: Serving, http: Request) -> Response:
     """Answer the last question of a conversation, and store nothing."""
     caller.require("ask")
+    if body.model != MODEL:
+        return _refuse_model(body.model)
     messages = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
     given = {"messages": [{"role": each.role, "content": each.text} for each in messages]}
     request = RunRequest(input=given, context=body.context, stream_mode=("custom",), stream_subgraphs=True)
@@ -109,6 +111,13 @@ async def complete(body: CompletionRequest, caller: Asker, services: Serving, ht
         return JSONResponse({"error": _error(outcome["error"])}, _status(outcome["error"]))
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message_of(outcome["values"])}}
     return JSONResponse(_frame(run, "chat.completion", choice) | {"usage": _usage(outcome["values"])})
+
+
+def _refuse_model(name: str) -> JSONResponse:
+    """Return the reply of OpenAI's API to a model that it does not have."""
+    message = f"There is no model {name[:80]!r}. This server has the model {MODEL!r}."
+    error = {"message": message, "type": "invalid_request_error", "param": "model", "code": "model_not_found"}
+    return JSONResponse({"error": error}, 404)
 
 
 async def _pieces(services: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIterator[str]:

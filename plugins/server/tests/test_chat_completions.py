@@ -34,6 +34,16 @@ def test_there_is_one_model(client: OpenAI) -> None:
         client.models.retrieve("gpt-5")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_another_model_is_refused_with_the_name_of_the_one(client: OpenAI, stream: bool) -> None:
+    with pytest.raises(NotFoundError) as refused:
+        client.chat.completions.create(model="gpt-4o", messages=[QUESTION], stream=stream)
+    assert (refused.value.status_code, refused.value.code, refused.value.param) == (404, "model_not_found", "model")
+    assert "There is no model 'gpt-4o'. This server has the model 'anabranch'." in str(refused.value)
+    with pytest.raises(NotFoundError, match="There is no model 'gpt-4o'"):
+        client.models.retrieve("gpt-4o")
+
+
 def test_an_answer_has_its_sources_in_the_text_and_as_annotations(client: OpenAI) -> None:
     reply = client.chat.completions.create(
         model="anabranch", messages=[{"role": "system", "content": "Rhyme."}, QUESTION]
