@@ -136,12 +136,7 @@ def check_values(values: Mapping[str, Any]) -> None:
 
 
 def check_update(step: str, update: object, *, is_closed: bool = True) -> None:
-    """Check what a caller's own step returned: the next step would blame the thread.
-
-    Args:
-        step: Its name.
-        update: What it returned.
-        is_closed: Whether each name must be a channel; a graph in the place of a step may have others of its own.
+    """Check what a caller's own step returned; where it `is_closed`, each name must be a channel.
 
     Raises:
         SettingsError: It is no update, has an unknown channel or a value of the wrong shape, or lacks a channel.

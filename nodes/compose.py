@@ -62,14 +62,8 @@ async def _compose_passages(state: State, turn: Turn, first: int = 1) -> Draft:
     passages = await mark_best(passages, question, idf, corpus, by_meaning=by_meaning)
     # How far passages in another language match is not known by their words.
     weak = is_weak(state) and not across
-    answer = await write_passages(
-        passages,
-        state["turn"]["question"],
-        corpus,
-        turn.scope,
-        is_weak=weak,
-        silence=await _find_silence(turn),
-    )
+    asked, silence = state["turn"]["question"], await _find_silence(turn)
+    answer = await write_passages(passages, asked, corpus, turn.scope, is_weak=weak, silence=silence)
     # The result names the passages in the windows, which may be parents of the leaves.
     parents = {chunk: each["id"] for each in state["passages"] for chunk in (*each["leaves"], each["id"])}
     return Draft(answer=answer, window=len(state["windows"]), keeps=0, shown=list_excerpts(passages, parents))

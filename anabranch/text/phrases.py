@@ -44,7 +44,8 @@ def phrases_for(question: str, language: str = "english", *, silence: str = "") 
     phrases = _PHRASES.get(language_of(question, language), _PHRASES["english"])
     if not silence:
         return phrases
-    return {name: text.replace(phrases["no_model"], phrases[silence]) for name, text in phrases.items()}
+    absent = phrases["passages"].partition(":")[0].rstrip()
+    return {name: text.replace(absent, phrases[silence]) for name, text in phrases.items()}
 
 
 def greeting_reply(question: str) -> str:
