@@ -34,7 +34,7 @@ def context_of(sets: Sequence[str] | None = None, **options: object) -> Context:
     from anabranch.agent.graph.settings_precedence import resolve_settings
     from anabranch.agent.nodes.settings import Context
 
-    chosen = {name: value for name, value in options.items() if value is not None}
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     ways = {name: _OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in chosen}
     for name, text in map(_parse_pair, sets or ()):
         # Nobody can tell which of the two was meant.
