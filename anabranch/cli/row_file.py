@@ -34,8 +34,9 @@ def check_row_file(path: Path) -> None:
 
 def save_rows(state: Mapping[str, Any], path: Path) -> bool:
     """Write the rows of a finished turn, and say so; False if no model listed rows."""
-    is_listed = state.get("route", {}).get("name") == "rows" and state["check"]["status"]
-    if not is_listed or state["coverage"]["stopped"]:
+    route, check, coverage = (state.get(name) or {} for name in ("route", "check", "coverage"))
+    # A thread of another version may lack a channel.
+    if route.get("name") != "rows" or not check.get("status") or coverage.get("stopped"):
         say(notes(), f"{path} was not written: no model listed rows for this question.", style="yellow")
         return False
     say(notes(), f"{path}: {write_row_file(path, derive_result(state)):,} lines.", style="dim")
