@@ -25,7 +25,6 @@ from anabranch.errors import (
 from anabranch.identity.audit_log import check_audit_log
 from anabranch.safety.operator import operator
 from anabranch_server import (
-    a2a_routes,
     chat_completions,
     document_routes,
     feedback_routes,
@@ -74,7 +73,6 @@ _ROUTES = (
     chat_completions,
     login_routes,
     mcp_routes,
-    a2a_routes,
     page_routes,
 )
 

@@ -35,32 +35,32 @@ LastEvent = Annotated[str | None, Header(max_length=18)]
 @router.post("/threads/{thread_id}/runs")
 async def create(thread_id: str, body: RunRequest, caller: Asker, services: Serving) -> JSONResponse:
     """Accept a run, which goes on without a reader."""
-    record = await accept_run(services, caller, body, thread_id)
+    record = await _accept_run(services, caller, body, thread_id)
     return JSONResponse(run_json(record), headers=_location_headers(record))
 
 
 @router.post("/threads/{thread_id}/runs/stream")
 async def stream(thread_id: str, body: RunRequest, caller: Asker, services: Serving) -> StreamingResponse:
     """Accept a run, and stream its events."""
-    return _stream_response(services, await accept_run(services, caller, body, thread_id), body, 0)
+    return _stream_response(services, await _accept_run(services, caller, body, thread_id), body, 0)
 
 
 @router.post("/threads/{thread_id}/runs/wait")
 async def wait(thread_id: str, body: RunRequest, caller: Asker, services: Serving, request: Request) -> Response:
     """Accept a run, and return its result."""
-    return await _wait_response(services, await accept_run(services, caller, body, thread_id), body, request)
+    return await _wait_response(services, await _accept_run(services, caller, body, thread_id), body, request)
 
 
 @router.post("/runs/stream")
 async def stream_alone(body: RunRequest, caller: Asker, services: Serving) -> StreamingResponse:
     """Stream a run without a thread, which is not stored."""
-    return _stream_response(services, await accept_run(services, caller, body, None), body, 0)
+    return _stream_response(services, await _accept_run(services, caller, body, None), body, 0)
 
 
 @router.post("/runs/wait")
 async def wait_alone(body: RunRequest, caller: Asker, services: Serving, request: Request) -> Response:
     """Return the result of a run without a thread."""
-    return await _wait_response(services, await accept_run(services, caller, body, None), body, request)
+    return await _wait_response(services, await _accept_run(services, caller, body, None), body, request)
 
 
 @router.get("/threads/{thread_id}/runs")
@@ -116,7 +116,7 @@ async def remove(thread_id: str, run_id: str, caller: Asker, services: Serving) 
     return await cancel(thread_id, run_id, caller, services, wait=False)
 
 
-async def accept_run(services: Services, caller: Requester, body: RunRequest, thread_id: str | None) -> RunRecord:
+async def _accept_run(services: Services, caller: Requester, body: RunRequest, thread_id: str | None) -> RunRecord:
     """Accept a caller's run in one of their threads.
 
     Raises:

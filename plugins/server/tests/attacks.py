@@ -249,7 +249,7 @@ class Attacker:
         return [("files", (name, MARK + f" {who}".encode())) for name in self.some(names) or ["x.md"]]
 
     def rpc(self) -> dict[str, Any]:
-        """Return a call of a tool, or a message, as MCP and A2A have them."""
+        """Return a call of a tool, or a list, as MCP has them."""
         asked = {"question": self.question(), "query": self.question(), "passage_id": self.id("chunk_id")}
         read = {"document": self.id("doc_id"), "from": 1}
         arguments = self.one(
@@ -257,11 +257,7 @@ class Attacker:
             {"filters": self.filters()}, {"pattern": "canary", "document": self.id("doc_id")}, {"pattern": "* is *"},
         )  # fmt: skip
         tool = self.one("ask", "list_documents", "search", "grep", "read", "answer", "ingest")
-        message = {"role": "user", "messageId": "m", "contextId": self.id("thread_id"), "taskId": self.id("run_id"),
-                   "parts": [{"kind": "text", "text": self.question()}]}  # fmt: skip
-        calls = (("tools/call", {"name": tool, "arguments": arguments}), ("tools/list", {}), ("resources/list", {}),
-                 ("message/send", {"message": message}), ("tasks/get", {"id": self.id("run_id")}),
-                 ("tasks/cancel", {"id": self.id("run_id")}))  # fmt: skip
+        calls = (("tools/call", {"name": tool, "arguments": arguments}), ("tools/list", {}), ("resources/list", {}))
         method, params = self.one(*calls)
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
@@ -361,7 +357,6 @@ BODIES: Mapping[str, Callable[[Attacker], Any]] = {
     "POST /threads/{thread_id}/runs/{run_id}/cancel": lambda at: {"action": at.one("interrupt", "rollback")},
     "POST /uploads": Attacker.upload,
     "POST /mcp": Attacker.rpc,
-    "POST /a2a": Attacker.rpc,
     "POST /tools/list_documents": lambda at: {"filters": at.filters()},
     "POST /tools/search": lambda at: {"query": at.question(), "filters": at.one(None, at.filters()), "limit": 20},
     "POST /tools/grep": lambda at: {

@@ -175,7 +175,7 @@ async def test_messages_stream_as_far_as_they_are_written(filled: Any, modes: li
 
 async def test_other_agents_get_the_words_and_what_the_graphs_are_for(filled: Any, server: str, kind: str) -> None:
     if kind != DEV:
-        pytest.skip("anabranch serve speaks A2A in its own way (test_a2a.py), and aegra does not speak it")
+        pytest.skip("of the three, only LangGraph's own server speaks A2A")
     assistants = {each["name"]: each for each in await filled.assistants.search()}
     for each in assistants.values():
         assert each["description"] in (REPOSITORY / "langgraph.json").read_text()

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from anabranch.errors import AnabranchError
 from anabranch.ingestion.pipeline import ingest
-from anabranch_server import a2a_routes, mcp_routes
+from anabranch_server import mcp_routes
 from anabranch_server.application import refusal
 from plugins.server.tests.serve_process import serving
 from tests.shared_fixtures import REPOSITORY
@@ -182,11 +182,10 @@ def test_other_sites_and_other_names_reach_no_tool(url: str) -> None:
 
 
 async def test_without_its_extra_a_way_in_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("mcp.server.transport_security", "anabranch_server.a2a_tasks"):
-        monkeypatch.setitem(sys.modules, name, None)  # as where the protocol's package is absent
+    # As where the protocol's package is absent.
+    monkeypatch.setitem(sys.modules, "mcp.server.transport_security", None)
     app = FastAPI()
     app.include_router(mcp_routes.router)
-    app.include_router(a2a_routes.router)
     app.add_exception_handler(AnabranchError, refusal)
     transport = httpx.ASGITransport(app)
     async with (
@@ -194,6 +193,5 @@ async def test_without_its_extra_a_way_in_says_what_to_install(monkeypatch: pyte
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
     ):
         app.state.services = None
-        tools, card = await http.post("/mcp", json={}), await http.get("/.well-known/agent-card.json")
+        tools = await http.post("/mcp", json={})
     assert "pip install 'anabranch[mcp]'" in tools.json()["detail"]
-    assert "pip install 'anabranch[a2a]'" in card.json()["detail"]

@@ -85,7 +85,7 @@ OTHER_NAMES = [
     "[::1]x", "[127.0.0.1]@a", "127.1", "2130706433", "0x7f.0.0.1", "0.0.0.0", "localhost\\@a", "localhost%00",
     "127.0.0.1,a",
 ]  # fmt: skip
-OPEN = ["/", "/page/app.js", "/openapi.json", "/ok", "/info", "/login", "/.well-known/agent-card.json", "/page/options"]
+OPEN = ["/", "/page/app.js", "/openapi.json", "/ok", "/info", "/login", "/page/options"]
 
 
 @pytest.mark.parametrize("path", OPEN)
