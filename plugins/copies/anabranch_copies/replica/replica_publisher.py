@@ -47,6 +47,10 @@ longer for one generation must start again."""
 CORPUS_ID = "corpus_id"
 """Fact with the random id of a corpus, which is created when it is first published."""
 
+PUBLISHED = "published"
+"""Fact with the last counts of changes that were published: what is there and none of them is another copy's."""
+
+MOST_PUBLISHED = 256
 ATTEMPTS = 5
 SENDERS = 8
 
@@ -193,6 +197,9 @@ def _snapshot(folder: Path, wait: float) -> Iterator[_Snapshot]:
             manifest = publish(database)
             if database.meta(CORPUS_ID) is None:
                 database.keep_meta({CORPUS_ID: secrets.token_hex(16)})
+            published = (database.meta(PUBLISHED) or "").split()
+            if str(database.changes) not in published:
+                database.keep_meta({PUBLISHED: " ".join([*published, str(database.changes)][-MOST_PUBLISHED:])})
         # The lock is held until the transaction has begun, which then sees no changes of writers.
         connection = connect_read_only(folder / DATABASE)
         connection.execute("BEGIN")
@@ -208,7 +215,8 @@ def _check_order(before: Pointer | None, snapshot: _Snapshot, place: str) -> Non
     if before.corpus != snapshot.facts[CORPUS_ID]:
         raise SettingsError(f"Another corpus is published in {place}.", hint=hint)
     there = before.current
-    if there.order > snapshot.order or (there.order == snapshot.order and there.name != snapshot.name):
+    is_own = str(there.order[0]) in snapshot.facts[PUBLISHED].split() and there.order <= snapshot.order
+    if not is_own or (there.order == snapshot.order and there.name != snapshot.name):
         msg = f"{place} holds a later state than the corpus at {snapshot.folder}, which may be an old copy."
         raise SettingsError(msg, hint=hint)
 
