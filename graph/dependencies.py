@@ -35,7 +35,6 @@ def import_parts() -> None:
     import anabranch.agent.nodes.claim_judge
     import anabranch.agent.nodes.row_table
     import anabranch.citations.check_pool
-    import anabranch.citations.similarity
     import anabranch.citations.verification
     import anabranch.extracts.composition
     import anabranch.models.chat

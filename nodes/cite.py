@@ -42,7 +42,6 @@ async def cite(state: State, turn: Turn) -> Update:
 async def _cite_draft(state: State, turn: Turn) -> Update:
     """Attribute what the model wrote."""
     from anabranch.citations.check_pool import check
-    from anabranch.citations.similarity import add_similar
     from anabranch.citations.verification import CHECKED, attribute
 
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
@@ -50,11 +49,10 @@ async def _cite_draft(state: State, turn: Turn) -> Update:
     # Words of the question or a passage are no leak, even if an instruction has them too.
     question = state["turn"]["standalone_question"]
     given = (state["turn"]["question"], question, *(each.text for each in passages.values()))
-    corpus = await turn.corpus()
 
     def attribute_draft(limit: TimeLimit) -> tuple[Attribution, Verified, int]:
         written, removed = without_instructions(state["draft"]["answer"], instructions(turn.settings), given)
-        found = add_similar(attribute(written, passages, question, limit), corpus.embedder)
+        found = attribute(written, passages, question, limit)
         return found, found.set_markers(), removed
 
     found, checked, removed = await check(attribute_draft)

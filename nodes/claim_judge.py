@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
-from anabranch.citations.alignment import Aligned
 from anabranch.citations.check_pool import check
-from anabranch.citations.claim_windows import ClaimWindow, ClaimWindows, make_rows
-from anabranch.citations.known_facts import LONGEST_NEAREST
+from anabranch.citations.shared_words import LONGEST_NEAREST, Aligned, Place
+from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
 from anabranch.models.entailment import load_entailment
@@ -50,11 +51,11 @@ JudgeWord = Judgement | Literal["unsure"]
 
 
 class ToJudge(NamedTuple):
-    """A claim with its place among the claims, and the windows that it is judged by."""
+    """A claim with its place among the claims, and the words that it is judged by."""
 
     at: int
     claim: str
-    windows: Sequence[ClaimWindow]
+    places: Sequence[Place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def list_judgeable(found: Attribution) -> list[tuple[int, str]]:
 
     Claims with a number or a name that is in no passage are left out: no judge can find it there.
     """
-    held = [(at, claim) for at, claim, _ in found.evidence]
+    held = [(at, claim.text) for at, (claim, one) in enumerate(found.found) if one.places]
     return sorted(held + [(at, claim) for at, claim in found.unplaced if not found.found[at][1].reason])
 
 
@@ -111,41 +112,48 @@ async def judge_claims(turn: Turn, chat: Chat | None, found: Attribution, questi
     Raises:
         ModelError: No call succeeded.
     """
-    settings, claims = turn.settings, await asyncio.to_thread(_find_windows, found, question)
+    settings, claims = turn.settings, await check(partial(_find_places, found))
     asked = claims if settings.verify == "nli" else claims[:calls]
     outcomes: Sequence[JudgeWord | None] = []
     if settings.verify == "nli":
-        outcomes = await asyncio.to_thread(_judge_by_inference, settings.verify_model or "", asked)
+        outcomes = await asyncio.to_thread(_judge_by_inference, settings.verify_model or "", found, asked)
     elif chat is not None and asked:
-        outcomes = await _judge_by_chat(chat, asked, question, turn.concurrency)
+        outcomes = await _judge_by_chat(chat, found, asked, question, turn.concurrency)
     # Not strict: without a model there are no outcomes.
     read: list[tuple[ToJudge, JudgeWord]] = [
         (each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None
     ]
     sure: list[tuple[ToJudge, Judgement]] = [(each, outcome) for each, outcome in read if outcome != "unsure"]
-    changed = {each.at: _apply_judgement(found.found[each.at][1], each.windows[0], outcome) for each, outcome in sure}
+    changed = {each.at: _apply_judgement(found, each, outcome) for each, outcome in sure}
     return JudgedClaims(
         found.replace_alignments(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims)
     )
 
 
-def _find_windows(found: Attribution, question: str) -> list[ToJudge]:
-    windows = ClaimWindows(found.passages, question)
-    claims = []
-    for at, claim in list_judgeable(found):
-        one = found.found[at][1]
-        claims.append(ToJudge(at, claim, windows.find_windows(claim, (one.number, one.span) if one.number else None)))
-    # A claim that shares no word with any passage cannot be judged.
-    return [each for each in claims if each.windows]
+def _find_places(found: Attribution, limit: TimeLimit) -> list[ToJudge]:
+    """Return the claims to judge, each with the words nearest to it; a claim that shares no word cannot be judged."""
+    words, claims = found.words.within(limit), list[ToJudge]()
+    with suppress(TimeIsUp):
+        for at, claim in list_judgeable(found):
+            if places := words.find_nearest(claim, found.found[at][1].places):
+                claims.append(ToJudge(at, claim, places))
+    return claims
 
 
-def _judge_by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:
-    words = [(each.claim, "\n".join(window.words for window in each.windows)) for each in claims]
+def _make_rows(found: Attribution, places: Sequence[Place]) -> list[Row]:
+    return [
+        (at, found.passages[each.number].label.replace("\n", ", "), found.words.read_place(each))
+        for at, each in enumerate(places, start=1)
+    ]
+
+
+def _judge_by_inference(folder: str, found: Attribution, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:
+    words = [(each.claim, "\n".join(map(found.words.read_place, each.places))) for each in claims]
     return load_entailment(folder).judge(words) if words else []
 
 
 async def _judge_by_chat(
-    chat: Chat, claims: Sequence[ToJudge], question: str, concurrency: int
+    chat: Chat, found: Attribution, claims: Sequence[ToJudge], question: str, concurrency: int
 ) -> list[JudgeWord | None]:
     """Ask about each claim in its own call; None if the call failed, or the reply is neither yes nor no.
 
@@ -155,7 +163,7 @@ async def _judge_by_chat(
 
     async def one(each: ToJudge) -> float | None:
         async with gate:
-            return await chance_of_yes(chat, each.claim, make_rows(each.windows), question)
+            return await chance_of_yes(chat, each.claim, _make_rows(found, each.places), question)
 
     replies = await asyncio.gather(*map(one, claims), return_exceptions=True)
     failures_of(replies)
@@ -174,11 +182,13 @@ def _read_chance(chance: float) -> JudgeWord:
     return "not_said" if chance <= 1 - SURE else "unsure"
 
 
-def _apply_judgement(one: Aligned, window: ClaimWindow, judgement: Judgement) -> Aligned:
-    """Return the alignment of a claim after a judgement by a window."""
+def _apply_judgement(found: Attribution, judged: ToJudge, judgement: Judgement) -> Aligned:
+    """Return the alignment of a claim after a judgement by the words nearest to it."""
+    _, one = found.found[judged.at]
     if judgement == "entailed":
-        return one if one.number else Aligned("found", window.number, window.span, SURE)
-    return Aligned("not_confirmed", reason=DOUBTS[judgement], nearest=squeeze(window.words)[:LONGEST_NEAREST])
+        return one if one.places else Aligned("found", (judged.places[0],), SURE)
+    nearest = squeeze(found.words.read_place(judged.places[0]))[:LONGEST_NEAREST]
+    return Aligned("not_confirmed", score=one.score, reason=DOUBTS[judgement], nearest=nearest)
 
 
 async def _fit(turn: Turn, chat: Chat, rows: Sequence[Row], asked: str, *, reply: int) -> list[Row]:

@@ -72,7 +72,7 @@ async def _join(state: ReduceTask, turn: Turn) -> Draft:
     refused = await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"]))
     # The claim check needs the parts' markers to find the passages.
     is_lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
-    from anabranch.citations.passage_text import PassageText
+    from anabranch.citations.read_passages import PassageText
 
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
     if refused or is_lost or not (await measure_support(joined["answer"], parts)).found:

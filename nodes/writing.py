@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from anabranch.agent.nodes.settings import Context
     from anabranch.agent.nodes.turn import Turn
-    from anabranch.citations.passage_text import PassageText
+    from anabranch.citations.read_passages import PassageText
     from anabranch.citations.verification import Verified
     from anabranch.models.chat import Chat
     from anabranch.types import Chunk, Draft, Excerpt

@@ -10,9 +10,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
-from anabranch.citations.alignment import CHECK_SECONDS
-from anabranch.citations.passage_text import PassageText
-from anabranch.citations.read_passages import read
+from anabranch.citations.read_passages import PassageText, read
+from anabranch.citations.shared_words import CHECK_SECONDS
 from anabranch.citations.time_limit import TimeLimit
 
 WORKERS = 2

@@ -19,31 +19,31 @@ class _Edit:
     parts: tuple[int | str, ...]  # a passage number stands for its marker
 
 
-def mark(answer: str, cited: Sequence[tuple[Claim, int]]) -> tuple[str, dict[int, int]]:
+def mark(answer: str, cited: Sequence[tuple[Claim, Sequence[int]]]) -> tuple[str, dict[int, int]]:
     """Return the answer with new markers, and the marker of each passage number.
 
-    A marker of the supporting passage keeps its place in the sentence; else it is added at the end. A claim that is not
-    confirmed loses its markers and is followed by [?].
+    Markers of the supporting passages keep their places in the sentence; what is missing is added at the end. A claim
+    that is not confirmed loses its markers and is followed by [?].
 
     Args:
         answer: The answer, with the markers of its writer.
-        cited: Its claims in order, each with the number of the passage that supports it, 0 for none.
+        cited: Its claims in order, each with the numbers of the passages that support it.
     """
-    known = frozenset(number for _, number in cited if number)
+    known = frozenset(number for _, numbers in cited for number in numbers)
     edits: list[_Edit] = []
     groups = _group_markers(answer)
     at = 0
-    for claim, number in cited:
+    for claim, numbers in cited:
         while at < len(groups) and groups[at][0].start < claim.start:
             edits.append(_select_numbers(answer, groups[at], known))
             at += 1
-        is_placed = False
+        placed: set[int | str] = set()
         while at < len(groups) and groups[at][0].start < claim.end:
-            edits.append(_select_numbers(answer, groups[at], known & {number}))
-            is_placed = is_placed or number in edits[-1].parts
+            edits.append(_select_numbers(answer, groups[at], known.intersection(numbers)))
+            placed.update(edits[-1].parts)
             at += 1
-        if not is_placed:
-            edits.append(_Edit(claim.end, claim.end, (" ", number or NOT_CONFIRMED)))
+        if missing := [each for each in numbers or (NOT_CONFIRMED,) if each not in placed]:
+            edits.append(_Edit(claim.end, claim.end, (" ", *missing)))
     edits += (_select_numbers(answer, group, known) for group in groups[at:])
     return _apply(answer, edits)
 

@@ -11,12 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
-from anabranch.citations.alignment import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, Alignment
 from anabranch.citations.citation_record import CitationRecord
 from anabranch.citations.claims import Claim, claims
 from anabranch.citations.markers import mark
-from anabranch.citations.passage_text import PassageText
-from anabranch.citations.rules import RULES, Rule
+from anabranch.citations.read_passages import PassageText
+from anabranch.citations.shared_words import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, Place, SharedWords
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
@@ -27,9 +26,9 @@ MAX_CLAIMS = 256
 
 # What the grades mean, for people: nothing shown may say more than this.
 CHECKED = (
-    "quoted: the passage contains these words; found: the passage says it in another form, or has a similar sentence, "
-    "and no number, unit, date, name, code or negation was found to differ; not confirmed: the claim could not be "
-    "matched to a passage, and may be right or wrong. Whether the passages imply a claim was not checked"
+    "quoted: a passage contains these words; found: a passage, or two together, have most of the claim's words and its "
+    "numbers; not confirmed: none has, and the claim may be right or wrong. Words were compared, not what they say: a "
+    "number or name of the passage in another's place is not noticed"
 )
 
 
@@ -40,7 +39,7 @@ class CheckedClaim:
     Attributes:
         text: Its text, without markers.
         grade: Quoted, found or not confirmed.
-        score: How well it matches, 0 to 1.
+        score: The share of its words that stand there, 0 to 1, whatever the grade.
         reason: Why it is not confirmed, if one fact is known: "£24.90 is in no passage"; empty otherwise.
         nearest: For an unconfirmed claim, the words of the passages that share most with it.
         marker: Its number in the answer; 0 for none.
@@ -82,8 +81,9 @@ class Verified:
 
     @property
     def score(self) -> float:
-        """The mean score of its claims, 0 without any."""
-        return sum(claim.score for claim in self.claims) / len(self.claims) if self.claims else 0.0
+        """The mean score of its claims, in which those that are not confirmed count 0; 0 without any."""
+        supported = (claim.score for claim in self.claims if claim.grade != "not_confirmed")
+        return sum(supported) / len(self.claims) if self.claims else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +94,13 @@ class Attribution:
         answer: The answer, with the markers of its writer.
         found: Each claim with its alignment, in order.
         passages: The passages, by the number that the model saw.
-        alignment: The alignment that found them.
+        words: What found them, for further claims.
     """
 
     answer: str
     found: tuple[tuple[Claim, Aligned], ...]
     passages: Mapping[int, PassageText]
-    alignment: Alignment
-
-    @property
-    def evidence(self) -> list[tuple[int, str, str]]:
-        """The place, text and evidence of each claim that has evidence."""
-        return [
-            (at, claim.text, self.passages[one.number].text[slice(*one.span)])
-            for at, (claim, one) in enumerate(self.found)
-            if one.number
-        ]
+    words: SharedWords
 
     @property
     def unplaced(self) -> list[tuple[int, str]]:
@@ -117,7 +108,7 @@ class Attribution:
         return [
             (at, claim.text)
             for at, (claim, one) in enumerate(self.found)
-            if one.is_checked and not one.number and not is_refusal(claim.text)
+            if one.is_checked and not one.places and not is_refusal(claim.text)
         ]
 
     def replace_alignments(self, alignments: Mapping[int, Aligned]) -> Attribution:
@@ -125,49 +116,46 @@ class Attribution:
         found = tuple((claim, alignments.get(at, one)) for at, (claim, one) in enumerate(self.found))
         return replace(self, found=found)
 
-    def place_quotes(self, words: Mapping[int, str], limit: TimeLimit | None = None) -> Attribution:
+    def place_quotes(self, quotes: Mapping[int, str], limit: TimeLimit | None = None) -> Attribution:
         """Return a copy in which quotes are the evidence of some claims, if a passage contains them.
 
-        A quote is refused if a number, date, name or denial of the claim is missing near it.
+        A quote is refused if its passage lacks a number or code of the claim.
         """
         found = {}
-        alignment = self.alignment.within(limit := limit or TimeLimit(CHECK_SECONDS))
+        words = self.words.within(limit := limit or TimeLimit(CHECK_SECONDS))
         with suppress(TimeIsUp):
-            for at, quote in words.items():
+            for at, quote in quotes.items():
                 limit.spend()
-                claim, _ = self.found[at]
-                aligned = alignment.place_quote(claim.text, quote)
-                if aligned.number:
+                if (aligned := words.place_quote(self.found[at][0].text, quote)).places:
                     found[at] = aligned
         return self.replace_alignments(found)
 
     def set_markers(self) -> Verified:
         """Return the answer with new markers, and its claims."""
         # A refusal, "The passages do not say so", is no claim.
-        stated = [(claim, one) for claim, one in self.found if one.number or not is_refusal(claim.text)]
-        text, order = mark(self.answer, [(claim, one.number) for claim, one in stated])
+        kept = [(claim, one) for claim, one in self.found if one.places or not is_refusal(claim.text)]
+        marked, order = mark(self.answer, [(claim, [place.number for place in one.places]) for claim, one in kept])
+        stated = [(claim.text, one) for claim, one in kept]
         return Verified(
             # Again, because moved markers may make new links.
-            answer=strip_links(text),
+            answer=strip_links(marked),
             citations=tuple(
-                _make_record(claim, one, order[one.number], self.passages[one.number])
-                for claim, one in stated
-                if one.number
+                _make_record(text, one.grade, place, order[place.number], self.passages[place.number])
+                for text, one in stated
+                for place in one.places
             ),
             claims=tuple(
-                CheckedClaim(claim.text, one.grade, one.score, one.reason, one.nearest, order.get(one.number, 0))
-                for claim, one in stated
+                CheckedClaim(
+                    text, one.grade, one.score, one.reason, one.nearest, *(order[p.number] for p in one.places[:1])
+                )
+                for text, one in stated
             ),
             unchecked=sum(not one.is_checked for _, one in stated),
         )
 
 
 def attribute(
-    answer: str,
-    passages: Mapping[int, PassageText],
-    question: str = "",
-    limit: TimeLimit | None = None,
-    rules: Mapping[str, Rule] = RULES,
+    answer: str, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None
 ) -> Attribution:
     """Find the evidence for every claim of an answer.
 
@@ -176,7 +164,6 @@ def attribute(
         passages: The passages, by the number that the model saw.
         question: The question that the claims answer.
         limit: Processor time, `CHECK_SECONDS` by default; claims for which no time is left are marked as unchecked.
-        rules: The rules for spans; measurements use some of `RULES`.
 
     Returns:
         The claims and their alignments. Never raises.
@@ -185,16 +172,16 @@ def attribute(
     answer = strip_links(answer)
     stated = claims(answer, question)
     found: list[Aligned] = []
-    alignment = Alignment({}, question, limit := limit or TimeLimit(CHECK_SECONDS))
+    words = SharedWords({}, question, limit := limit or TimeLimit(CHECK_SECONDS))
     with suppress(TimeIsUp):
-        alignment = Alignment(passages, question, limit, rules)
+        words = SharedWords(passages, question, limit)
         # Cached, because a model may repeat a claim many times.
-        place_claim = cache(alignment.place_claim)
+        place_claim = cache(words.place_claim)
         for claim in stated[:MAX_CLAIMS]:
             found.append(place_claim(claim.text, claim.markers))  # noqa: PERF401  # what is found in time stays
     unread = NO_TIME if len(found) < MAX_CLAIMS else TOO_LONG
     found += [unread] * (len(stated) - len(found))
-    return Attribution(answer, tuple(zip(stated, found, strict=True)), passages, alignment)
+    return Attribution(answer, tuple(zip(stated, found, strict=True)), passages, words)
 
 
 def verify(
@@ -204,15 +191,14 @@ def verify(
     return attribute(answer, passages, question, limit).set_markers()
 
 
-def _make_record(claim: Claim, aligned: Aligned, marker: int, passage: PassageText) -> CitationRecord:
-    start, end = aligned.span
+def _make_record(claim: str, grade: Grade, place: Place, marker: int, passage: PassageText) -> CitationRecord:
     return CitationRecord(
         marker=marker,
-        number=aligned.number,
+        number=place.number,
         chunk_id=passage.id,
-        claim=claim.text,
-        grade=aligned.grade,
-        quote=passage.text[start:end],
-        start=start,
-        end=end,
+        claim=claim,
+        grade=grade,
+        quote=passage.text[place.start : place.end],
+        start=place.start,
+        end=place.end,
     )

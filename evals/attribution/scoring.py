@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from anabranch.citations.passage_text import PassageText
-from anabranch.citations.similarity import add_similar
-from anabranch.citations.verification import attribute
-from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
+from anabranch.citations.read_passages import PassageText
+from anabranch.citations.verification import verify
 from anabranch_evaluation.answer_quality import auc
 from evals.attribution.benchmarks import AttributedClaim
 
@@ -31,10 +29,10 @@ class Scored:
 
 
 def by_check(claim: AttributedClaim) -> tuple[float, bool]:
-    """Return how well the check places what a text claims; accepted is a text all of whose claims have evidence."""
-    found = attribute(claim.claim, {1: PassageText("evidence", claim.evidence)}, claim.question)
-    checked = add_similar(found, load_embedder(DEFAULT_EMBEDDER)).set_markers()
-    return checked.score, bool(checked.claims) and not checked.not_confirmed
+    """Return the mean share of words over what a text claims; accepted is a text all of whose claims have evidence."""
+    checked = verify(claim.claim, {1: PassageText("evidence", claim.evidence)}, claim.question)
+    score = sum(each.score for each in checked.claims) / len(checked.claims) if checked.claims else 0.0
+    return score, bool(checked.claims) and not checked.not_confirmed
 
 
 def by_shared_words(claim: AttributedClaim) -> tuple[float, bool]:

@@ -12,18 +12,22 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from rich.console import Console
 
 from anabranch.errors import UserError
 from benchmarks.report import for_terminal, regenerated
 from evals.claims.claim_set import ALIKE, SPLITS, LabelledClaim, read_claims
-from evals.claims.grading import CHECKERS, Checker, graded
+from evals.claims.grading import Checker, by_check, graded
 from evals.claims.questions import read_questions
 from evals.claims.report import CheckedClaim, tables
 from evals.claims.wrong_twins import of_questions, twins
 
 PAGE = Path(__file__).parent.with_name("claims.md")
+
+
+CHECKERS: Mapping[str, Checker] = MappingProxyType({"Anabranch": by_check})
 
 
 def main(arguments: Sequence[str] | None = None, *, checkers: Mapping[str, Checker] = CHECKERS) -> int:

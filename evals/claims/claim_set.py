@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import PassageText
 from anabranch.errors import SettingsError
 
 FOLDER = Path(__file__).parent

@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from anabranch import answer, ingest
-from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import PassageText
 from anabranch.errors import SettingsError
 from anabranch.safety.prompt_envelope import unwrap
 from evals.replies.reply_set import ScriptedQuestion, documents

@@ -4,29 +4,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.quantities import figure_spans, figures, has, in_terms_of, lacking
+from anabranch.citations.quantities import figures, has, lacking
 
 
 @pytest.mark.parametrize(
-    ("text", "values", "units"),
+    ("text", "values"),
     [
-        ("1.5 million", ["1500000"], [""]),
-        ("US$ 3 bn", ["3000000000"], ["$"]),
-        ("$(1,009)", ["1009"], ["$"]),
-        ("12 %", ["12"], ["%"]),
-        ("a 24-month warranty of 5.50 m", ["24", "5.5"], ["", "m"]),
-        ("version 2.4.1 of 007", ["2.4.1", "7"], ["", ""]),
-        ("1.234,56 € und 0,5 kg", ["1234.56", "0.5"], ["€", "kg"]),
-        ("1\u202f234\u202f567,8 habitants, 15 EUR", ["1234567.8", "15"], ["", "€"]),
-        ("٣٫٥٪ من ١٬٢٠٠", ["3.5", "1200"], ["%", ""]),
-        ("１２％", ["12"], ["%"]),
-        ("in 2020 412 adults", ["2020", "412"], ["", ""]),
-        ("zwölf, twelve, 十二", [], []),
+        ("1.5 million", ["1500000"]),
+        ("US$ 3 bn", ["3000000000"]),
+        ("$(1,009)", ["1009"]),
+        ("a 24-month warranty of 5.50 m", ["24", "5.5"]),
+        ("version 2.4.1 of 007", ["2.4.1", "7"]),
+        ("1.234,56 € und 0,5 kg", ["1234.56", "0.5"]),
+        ("1\u202f234\u202f567,8 habitants, 15 EUR", ["1234567.8", "15"]),
+        ("٣٫٥٪ من ١٬٢٠٠", ["3.5", "1200"]),
+        ("１２％", ["12"]),
+        ("at 14:30 in 2020 412 adults", ["14:30", "2020", "412"]),
+        ("zwölf, twelve, 十二", []),
     ],
 )
-def test_numbers_are_read_with_separators_scale_and_unit(text: str, values: list[str], units: list[str]) -> None:
+def test_numbers_are_read_with_separators_and_scale(text: str, values: list[str]) -> None:
     found = figures(text)
-    assert [figure.unit for figure in found] == units
     assert [value in figure.scaled for value, figure in zip(values, found, strict=True)] == [True] * len(values)
 
 
@@ -49,17 +47,13 @@ def numbers_hold(claim: str, text: str) -> bool:
         ("7 people", "Seven people", True),
         ("7 Leute", "sieben Leute", True),
         ("13 Leute", "dreizehn Leute", False),
-        ("7 %", "sieben Prozent", False),
         ("7 people", "Seven people in 2 cars", False),
         ("rose 5% in 2020", "rose 5% in 2021", False),
         ("12 million", "12 billion", False),
         ("12 million", "Riders | 12", True),
         ("12 million", "12 of 3 million", False),
         ("12", "12 million", False),
-        ("12%", "12 million", False),
-        ("12 m", "12 ft", False),
         ("12 m", "12 metres", True),
-        ("5 EUR", "5 USD", False),
         ("(1) one thing", "a thing", True),
         ("no number", "", True),
     ],
@@ -85,21 +79,6 @@ def test_a_number_is_found_in_any_grouping(number: int, around: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "blanks", "written"),
-    [
-        ("22 700 habitants en 2020", True, ["22 700", "2020"]),
-        ("22 700 people in 2020", False, ["22", "700", "2020"]),
-        ("1 234 567,5 €", True, ["1 234 567,5"]),
-        ("le 3 mai 2020 412 adultes", True, ["3", "2020", "412"]),
-        ("(1) eins, ٣٫٥٪", True, ["٣٫٥"]),
-        ("12,5 % et 3\u202f000 kg", True, ["12,5", "3\u202f000"]),
-    ],
-)
-def test_numbers_stand_where_they_are_written(text: str, blanks: bool, written: list[str]) -> None:
-    assert [text[start:end] for start, end, _ in figure_spans(text, blanks=blanks)] == written
-
-
-@pytest.mark.parametrize(
     ("claim", "text", "holds"),
     [
         ("844 million", "843.6 million", True),
@@ -108,28 +87,12 @@ def test_numbers_stand_where_they_are_written(text: str, blanks: bool, written: 
         ("4.2 billion", "4,163 million", True),
         ("4", "3.6", False),
         ("44 %", "43,7 %", True),
-        ("44 %", "43.7 kg", False),
         ("1900", "1899", False),
         ("0", "0.4", False),
     ],
 )
 def test_a_claim_may_round(claim: str, text: str, holds: bool) -> None:
     assert has(figures(text), figures(claim)[0]) is holds
-
-
-@pytest.mark.parametrize(
-    ("named", "claim", "holds"),
-    [
-        ("Revenue ($ million)", "$3.5 million", True),
-        ("Revenue (in USD bn)", "$3.5 billion", True),
-        ("Revenue ($ million)", "€3.5 million", False),
-        ("Revenue ($ million)", "$3.5 billion", False),
-        ("Umsatz (EUR)", "3,5 €", True),
-        ("Umsatz (EUR)", "3,5 $", False),
-    ],
-)
-def test_a_number_counts_what_its_row_says(named: str, claim: str, holds: bool) -> None:
-    assert has([in_terms_of(figures("3.5")[0], named)], figures(claim)[0]) is holds
 
 
 @pytest.mark.work(60)

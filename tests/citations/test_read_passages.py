@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from anabranch.citations.check_pool import read_meanwhile
-from anabranch.citations.passage_text import PassageText
-from anabranch.citations.read_passages import PassageMemory, passage_text, read
+from anabranch.citations.read_passages import PassageMemory, PassageText, passage_text, read
 from anabranch.citations.time_limit import TimeLimit
 
 TEXT = "The weir was built by Ada Stern in 1862. It was sold."
 
 
 def is_read(passage: PassageText) -> bool:
-    return "candidates" in vars(passage)
+    return "folded" in vars(passage)
 
 
 def test_the_same_words_are_the_same_passage() -> None:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import PassageText
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.citations.verification import attribute
 
@@ -74,13 +74,3 @@ def test_claims_that_no_time_is_left_for_are_not_checked_and_counted() -> None:
         assert found.found + found.unchecked == 2
         seen.add(found.unchecked)
     assert seen == {0, 1, 2}
-
-
-def test_a_claim_of_very_many_words_is_only_looked_up_as_it_stands() -> None:
-    long = " ".join(f"word{number}" for number in range(300))
-    passages = {1: PassageText("a", f"Before. {long}. After.")}
-    there = attribute(f"{long}.", passages).set_markers()
-    assert [claim.grade for claim in there.claims] == ["quoted"]
-    other = attribute(f"{long} more.", passages).set_markers()
-    assert [claim.grade for claim in other.claims] == ["not_confirmed"]
-    assert other.unchecked == 1

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import PassageText
 from anabranch.errors import SettingsError
 from evals.claims.__main__ import PAGE, main
-from evals.claims.claim_set import ALIKE, FOLDER, LabelledClaim, read_claims
-from evals.claims.grading import GradedClaim, by_similarity, by_words, graded
+from evals.claims.claim_set import FOLDER, LabelledClaim, read_claims
+from evals.claims.grading import GradedClaim, by_check, graded
 from evals.claims.questions import read_questions
 from evals.claims.wrong_twins import of_questions, twins
 
@@ -52,34 +52,6 @@ def accepting(text: str, passages: Sequence[PassageText], question: str) -> list
     """Take everything: as quoted where it stands in a passage."""
     stands = any(text in passage.text for passage in passages)
     return [GradedClaim("quoted" if stands else "found", (passages[0].text,))]
-
-
-@pytest.mark.parametrize(
-    # Rules were chosen on the one half, and hold less on the other.
-    ("split", "precision", "recall", "wrong", "twin"),
-    [("dev", 0.76, 0.84, 0.22, 0.06), ("test", 0.67, 0.79, 0.37, 0.13)],
-)
-def test_the_checker_is_as_good_as_it_was(
-    split: str, precision: float, recall: float, wrong: float, twin: float
-) -> None:
-    rows = [(row, graded(row) != "not_confirmed") for row in CLAIMS if row.split == split]
-    held = [row.label == "supported" for row, accepted in rows if accepted]
-    found = [accepted for row, accepted in rows if row.label == "supported"]
-    let_through = [accepted for row, accepted in rows if row.label == "contradicted"]
-    swapped = [each for each in twins([row for row, _ in rows]) if each.kind.endswith("sentence")]
-    assert sum(held) / len(held) >= precision
-    assert sum(found) / len(found) >= recall
-    assert sum(let_through) / len(let_through) <= wrong
-    assert sum(graded(each) != "not_confirmed" for each in swapped) / len(swapped) <= twin
-
-
-@pytest.mark.parametrize(("split", "held", "wrong"), [("dev", 0.66, 0.15), ("test", 0.57, 0.2)])
-def test_things_said_alike_are_told_apart(split: str, held: float, wrong: float) -> None:
-    rows = [(row, graded(row) != "not_confirmed") for row in read_claims(ALIKE) if row.split == split]
-    found = [accepted for row, accepted in rows if row.label == "supported"]
-    let_through = [accepted for row, accepted in rows if row.label == "contradicted"]
-    assert sum(found) / len(found) >= held
-    assert sum(let_through) / len(let_through) <= wrong
 
 
 def test_there_are_enough_claims_of_every_label_and_class() -> None:
@@ -203,16 +175,9 @@ def test_questions_give_short_answers_and_sentences(tmp_path: Path) -> None:
 def test_the_checker_as_it_is_grades_words_as_quoted_and_what_is_not_said_as_not_confirmed() -> None:
     passages = [PassageText("p", "The boiler is serviced every October by the plumber. The tenant pays.")]
     question = "When is the boiler serviced?"
-    (whole,) = by_words("The boiler is serviced every October by the plumber.", passages, question)
+    (whole,) = by_check("The boiler is serviced every October by the plumber.", passages, question)
     assert whole == ("quoted", (passages[0].text[:52],))
-    assert [each.grade for each in by_words("It was painted green in 1934.", passages, question)] == ["not_confirmed"]
-
-
-def test_a_claim_in_other_words_is_found_by_similarity_alone() -> None:
-    passages = [PassageText("p", "The buyer of the house was a corn merchant named Thaddeus Orr.")]
-    text, question = "Thaddeus Orr, a dealer in grain, acquired the property.", "Who bought the house?"
-    assert [each.grade for each in by_words(text, passages, question)] == ["not_confirmed"]
-    assert by_similarity(text, passages, question) == [("found", (passages[0].text,))]
+    assert [each.grade for each in by_check("It was painted green in 1934.", passages, question)] == ["not_confirmed"]
 
 
 def test_an_answer_has_the_lowest_grade_of_what_it_claims() -> None:

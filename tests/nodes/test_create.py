@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from anabranch import answer, ingest
-from anabranch.citations.table_cells import TableRow, table_rows
+from anabranch.citations.quote_matching import Folded, fold
 
 SAID = "The weir was built by Ada Stern in 1862."
 
@@ -21,10 +21,9 @@ SAID = "The weir was built by Ada Stern in 1862."
 def test_the_check_reads_the_passages_while_the_model_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read, before = Counter[str](), Counter[str]()
 
-    def counted(text: str) -> tuple[TableRow, ...]:
-        found = table_rows(text)
+    def counted(text: str) -> Folded:
         read[text] += 1
-        return found
+        return fold(text)
 
     class Slow(BaseChatModel):
         @property
@@ -38,7 +37,7 @@ def test_the_check_reads_the_passages_while_the_model_writes(tmp_path: Path, mon
             before.update(read)
             return ChatResult(generations=[ChatGeneration(message=AIMessage(SAID))])
 
-    monkeypatch.setattr("anabranch.citations.passage_text.table_rows", counted)
+    monkeypatch.setattr("anabranch.citations.read_passages.fold", counted)
     (tmp_path / "weir.md").write_text(f"# The weir\n\n{SAID} Nobody knows who paid for it.\n", "utf-8")
     ingest(tmp_path / "weir.md", tmp_path / "corpus")
     found = answer("Who built the weir?", corpus=tmp_path / "corpus", model=Slow(), strategy="none")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import PassageText
 from anabranch.citations.verification import Verified, verify
 from anabranch.parsing import AnswerStream, parse_verdict, read_answer, read_revision
 from anabranch.safety.link_removal import LinkFilter, strip_links

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anabranch.agent import prompts
 from anabranch.agent.prompts.rerank import RERANK
-from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import PassageText
 from anabranch.citations.verification import verify
 from anabranch.parsing import read_answer, read_revision
 from anabranch.parsing.query_list import parse_queries
