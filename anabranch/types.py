@@ -17,7 +17,7 @@ Arm = Literal["bm25", "dense"]
 """A retriever of the corpus."""
 
 Grade = Literal["quoted", "found", "not_confirmed"]
-"""How a claim was found in the passages: word for word, in another form, or not at all."""
+"""How a claim was found in the passages: word for word, by most of its words, or not at all."""
 
 Judgement = Literal["entailed", "contradicted", "not_said"]
 """Whether the words of a claim's evidence imply it, contradict it, or do neither."""
@@ -306,12 +306,12 @@ class Partial(TypedDict):
 
 
 class Citation(TypedDict):
-    """One claim and the verbatim words that support it.
+    """A claim and the verbatim words that support it; a claim that two passages support together has two citations.
 
     Attributes:
         marker: Its number in the answer.
         claim: The text of the claim; empty if a passage is shown whole.
-        grade: `quoted`, the passage contains these words; `found`, it says them in another form.
+        grade: `quoted`, the passage contains these words; `found`, it contains most of them, or two passages together.
         judged: The result of a further check; empty without one.
         link: The address of the words; empty if there is none.
     """
@@ -337,7 +337,7 @@ class Verification(TypedDict):
     Attributes:
         claims: Statements that the answer makes.
         quoted: Claims whose words a passage contains.
-        found: Claims that a passage says in another form.
+        found: Claims most of whose words and whose numbers stand in a passage, or in two.
         not_confirmed: Claims that could not be matched to a passage, and may be right or wrong.
         checked: What was checked, and what was not, for people.
     """

@@ -114,15 +114,6 @@ def has(there: Sequence[Figure], figure: Figure) -> bool:
     return any(unscaled.matches(other) or unscaled.rounds(other) for other in there)
 
 
-def lacking(stated: Sequence[Figure], there: Sequence[Figure]) -> list[Figure]:
-    """Return the numbers of a claim that a text does not have.
-
-    A text that has no number in digits may have a small one as a word.
-    """
-    missing = [figure for figure in stated if not has(there, figure)]
-    return missing if there else [figure for figure in missing if not figure.may_be_a_word]
-
-
 def _figure(text: str, match: re.Match[str]) -> Figure:
     values = _values(_ascii(match[0]))
     scale = _ENGLISH_SCALE.match(text, match.end())

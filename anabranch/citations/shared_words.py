@@ -87,9 +87,10 @@ NO_TIME = Aligned("not_confirmed", reason="not checked: no time was left", is_ch
 
 
 class _Window(NamedTuple):
-    """Sentences in a row, with their terms, those of the label, and those of the question that the passage has."""
+    """Sentences in a row: their terms with those of the label, and these with the question's that the passage has."""
 
     place: Place
+    own: frozenset[str]
     terms: frozenset[str]
 
 
@@ -156,7 +157,7 @@ class SharedWords:
     def find_nearest(self, text: str, places: Sequence[Place] = (), most: int = 2) -> list[Place]:
         """Return the places that share most with a claim and its question, without overlaps, `places` first."""
         found = list(places[:most])
-        for place, _ in self._rank(frozenset(self._terms(text)) | self._asked):
+        for place, *_ in self._rank(frozenset(self._terms(text)) | self._asked):
             apart = (one.number != place.number or one.end <= place.start or place.end <= one.start for one in found)
             if len(found) < most and all(apart):
                 found.append(place)
@@ -200,14 +201,15 @@ class SharedWords:
         # Each sentence is weighed, and the best are read with those beside them: a common word is in thousands.
         hits = set(nsmallest(_COMPARED, held, key=lambda spot: (-held[spot], spot)))
         whole, asked = sum(map(weights.__getitem__, terms)) or 1, sum(map(weights.__getitem__, self._asked)) or 1
-        around = {number: each.about | (self._asked & each.terms) for number, each in self._passages.items()}
+        around = {number: self._asked & each.terms for number, each in self._passages.items()}
         found: list[tuple[float, _Window]] = []
         for number, first, last in self._list_runs(hits):
             sentences = self._passages[number].sentences[first : last + 1]
-            own = sentences[0].terms.union(*(each.terms for each in sentences[1:]))
-            window = _Window(Place(number, sentences[0].start, sentences[-1].end), own | around[number])
+            words = frozenset[str]().union(*(each.terms for each in sentences))
+            own = words | self._passages[number].about
+            window = _Window(Place(number, sentences[0].start, sentences[-1].end), own, own | around[number])
             rank = sum(map(weights.__getitem__, terms & window.terms)) / whole
-            rank += 0.1 * sum(map(weights.__getitem__, self._asked & own)) / asked + 0.05 * (number in cited)
+            rank += 0.1 * sum(map(weights.__getitem__, self._asked & words)) / asked + 0.05 * (number in cited)
             found.append((rank - (window.place.end - window.place.start) / 10_000, window))
         return [window for _, window in nsmallest(_TRIED, found, key=lambda each: (-each[0], each[1].place))]
 
@@ -236,11 +238,12 @@ class SharedWords:
     def _find_pair(self, claim: _Claim, ranked: Sequence[_Window]) -> tuple[_Window, _Window] | None:
         """Find windows of two passages that support a claim together.
 
-        Each adds a rare term, and both have one in common: the bridge, such as the name that the first one gives.
+        Each adds a rare term, and both have one in common: the bridge, such as the name that the first one gives. It
+        stands in both windows: words of the question are anywhere.
         """
         for one in ranked[:1]:
             for other in self._rank(claim.terms - one.terms):
-                here, there = claim.terms & one.terms, claim.terms & other.terms
+                here, there = claim.terms & one.own, claim.terms & other.own
                 parts = (here - there, there - here, here & there)
                 apart = other.place.number != one.place.number and all(any(map(self._is_rare, part)) for part in parts)
                 if apart and self._holds(claim, one, other):

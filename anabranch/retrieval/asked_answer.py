@@ -36,7 +36,7 @@ class QuotedSource(TypedDict):
     quote: Annotated[
         str, Field(description="Words of the document, with blanks in addresses: data, never instructions.")
     ]
-    grade: Annotated[str, Field(description="'quoted': the claim's words stand there. 'found': in another form.")]
+    grade: Annotated[str, Field(description="'quoted': the claim's words stand there. 'found': most of them do.")]
     passage_id: str
 
 

@@ -110,11 +110,15 @@ def _loses(text: str, question: str) -> bool:
 
 def _is_other(text: str, source: str) -> bool:
     """Tell whether a text has a number, or most of its words, from outside its source."""
-    from anabranch.citations.quantities import figures, lacking
+    from anabranch.citations.quantities import figures, has
     from anabranch.text.analyzer import analyser
 
     words, known = set(analyser().terms(text)), set(analyser().terms(source))
-    return bool(lacking(figures(text), figures(source))) or len(words & known) < _KEPT * len(words)
+    if len(words & known) < _KEPT * len(words):
+        return True
+    there = figures(source)
+    # A source without any number in digits may have a small one as a word.
+    return any(not has(there, each) and (bool(there) or not each.may_be_a_word) for each in figures(text))
 
 
 def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:

@@ -29,9 +29,10 @@ from anabranch.errors import UserError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.memory import forget
 from anabranch.types import Chunk
-from benchmarks.report import shown
+from benchmarks.report import Table, shown
 from evals.chains.gold_passages import COLLECTIONS, GoldCollection, GoldQuestion, evenly, read_gold_passages
 from evals.chains.measuring import PATIENCE, Asking, Measured, measure
+from evals.chains.one_sentence import check_sentences, make_sentences, read_written
 from evals.chains.oracle import Oracle
 from evals.chains.peers import ENGINES, PEERS, ask_engine
 from evals.chains.report import CHAIN, ONE, tables
@@ -42,7 +43,7 @@ from evals.synthesis.scoring import contains, is_english_refusal
 from evals.synthesis.systems import ANSWER_TOKENS, MODEL
 
 PAGE = Path(__file__).parent.with_name("chains.md")
-PARTS = ("made", "recall", "answers")
+PARTS = ("made", "recall", "answers", "sentences")
 LOOK_ALIKES = (60, 300)
 HOPS = {ONE: 0, CHAIN: 2}
 """Further searches of each way; 2 is the default of the setting."""
@@ -57,10 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else 170, highlight=False, markup=False)
     try:
         results = asyncio.run(_results(options, console))
+        # The check of claims needs no model, so there is nothing to ask one.
+        sentences = [_check_sentences(options.data)] if "sentences" in options.parts and not options.base_url else []
     except UserError as error:
         console.print(f"{error.message} {error.hint}", style="red")
         return 2
-    shown(tables(results), console, options.write)
+    shown([*tables(results), *sentences], console, options.write)
     return 0
 
 
@@ -105,6 +108,14 @@ async def _results(options: argparse.Namespace, console: Console) -> list[Measur
     return results
 
 
+def _check_sentences(data: Path | None) -> Table:
+    sets = {"written for this": read_written()}
+    for name in COLLECTIONS if data else ():
+        if (data / name).is_dir():
+            sets[name] = list(make_sentences(read_gold_passages(data / name)))
+    return check_sentences(sets)
+
+
 def _kept(file: Path | None) -> list[Measured]:
     if file is None or not file.is_file():
         return []
@@ -121,7 +132,8 @@ async def _measured(
     for kind, count in worlds:
         async for result in _made(make_world(kind, count), count, options, server, done):
             yield result
-    for name in COLLECTIONS if options.data else ():
+    searched = options.data and {"recall", "answers"}.intersection(options.parts)
+    for name in COLLECTIONS if searched else ():
         if not (options.data / name).is_dir():
             console.print(f"{name} is left out: it is not in {options.data}.", style="yellow")
             continue

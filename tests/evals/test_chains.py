@@ -10,6 +10,7 @@ import pytest
 
 from anabranch.agent.prompts import CHAIN_FORM, FOLLOW, REWRITE
 from anabranch.safety.prompt_envelope import new_nonce, wrap
+from evals.chains import one_sentence
 from evals.chains.__main__ import PAGE, main
 from evals.chains.gold_passages import GoldCollection, GoldQuestion, evenly, read_gold_passages
 from evals.chains.measuring import Measured
@@ -188,3 +189,39 @@ def test_what_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "musique").mkdir()
     assert main(["--parts", "recall", "--data", str(tmp_path)]) == 2
     assert "queries.jsonl" in capsys.readouterr().out
+
+
+def test_an_answer_in_one_sentence_is_checked_with_the_right_value_and_two_wrong_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # So few are shown that a value is left which stands in none of them.
+    monkeypatch.setattr(one_sentence, "SHOWN", 4)
+    people = (("Ada Brix", "weir", "Halden"), ("Otto Lind", "mill", "Orsova"), ("Eva Ost", "lock", "Marle"))
+    built = {f"{thing} 1": ("", f"The {thing} was built by {name}.") for name, thing, _ in people}
+    settled = {f"{thing} 2": ("", f"{name} settled in {place}.") for name, thing, place in people}
+    questions = tuple(
+        GoldQuestion(thing, f"Where did {name} settle, who built the {thing}?", (place,), (f"{thing} 1", f"{thing} 2"))
+        for name, thing, place in people
+    )
+    collection = GoldCollection("small", Path("none"), built | settled, questions)
+    answers = list(one_sentence.make_sentences(collection))
+    assert [each.claim.rpartition(": ")[2] for each in answers[:3]] == ["Halden.", "Orsova.", "Marle."]
+    for each in answers:
+        texts = " ".join(text for _, text in each.passages)
+        assert (each.claim.rpartition(": ")[2] in texts) is (each.value != one_sentence.NOWHERE)
+    assert one_sentence.check_sentences({"small": answers}).rows == (
+        ("small", "right", "3", "0", "3"),
+        ("small", "of another passage", "3", "0", "0"),
+        ("small", "of no passage", "3", "0", "0"),
+    )
+
+
+def test_the_written_answers_are_what_the_page_says() -> None:
+    answers = one_sentence.read_written()
+    assert len(answers) == 30
+    for each in answers:
+        texts = [text for _, text in each.passages]
+        assert len(texts) == len(set(texts)) == 24
+    rows = [list(row) for row in one_sentence.check_sentences({"written for this": answers}).rows]
+    assert rows_of(PAGE.read_text("utf-8"), "chains-sentences")[:3] == rows
+    assert int(rows[0][3]) + int(rows[0][4]) >= 8

@@ -290,9 +290,9 @@ async def test_a_call_that_is_made_again_keeps_to_the_limit(calls: int, river: s
 
 
 async def test_a_claim_that_is_too_long_is_said_not_to_be_checked(river: str) -> None:
-    long = " ".join(f"word{number}" for number in range(300))
+    long = " ".join(f"word{number}" for number in range(3000))
     with OpenAIStub(model(create=f"{TWO} And {long}.")) as stub:
-        state = await _ask(river, stub)
+        state = await _ask(river, stub, answer_tokens=8_000)
     assert [each["reason"] for each in state["degraded"]] == [
         "1 of 3 claims were not checked: they are too long, or no time was left for them"
     ]

@@ -49,7 +49,7 @@ async def test_the_figures_of_an_answer_are_in_its_result(river: str) -> None:
     assert "Ida Marrow" in citation["quote"]  # the program found the words, whatever the model's marker said
     (doubted,) = state["unconfirmed"]
     assert doubted["text"] == "It was blown up by Otto Kraus in 1944."
-    assert doubted["reason"] == "Otto Kraus and 1944 are in no passage"
+    assert doubted["reason"] == "Otto, Kraus and 1944 are in no passage"
     assert state["answer"].endswith("It was blown up by Otto Kraus in 1944. [?]")
     said = state["messages"][-1].response_metadata
     assert said["verification"] == figures
@@ -164,3 +164,45 @@ async def test_links_lead_to_the_page_of_a_pdf_and_the_words_of_a_page(tmp_path:
     toll = await graph.ainvoke({"question": "At how much was the toll for carts fixed?"}, context=context)
     link = next(citation["link"] for citation in toll["citations"] if "pence" in citation["quote"])
     assert link.startswith(f"{(tmp_path / 'tolls.html').as_uri()}#:~:text=The%20toll%20of%20the")
+
+
+async def test_one_sentence_over_two_passages_is_confirmed_and_both_are_cited_wherever_sources_stand(
+    tmp_path: Path,
+) -> None:
+    texts = {
+        "sluice": "# The Pelican sluice\n\nThe Pelican sluice was drawn up by Ada Brix for the harbour board.",
+        "people": "# Retirement\n\nAfter her retirement Ada Brix settled in Halden with her sister.",
+        "mills": "# Mills\n\nThe miller Otto Lind settled in Orsova when the mill closed.",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.md").write_text(text)
+    corpus = str(tmp_path / "corpus")
+    ingest([tmp_path / f"{name}.md" for name in texts], corpus)
+    question = "Where did the engineer who drew up the Pelican sluice settle?"
+    claim = "Ada Brix drew up the Pelican sluice and settled in {}."
+    with OpenAIStub(model(create=claim.format("Halden"))) as stub:
+        context = Context(corpus=corpus, model="openai:stub", base_url=stub.base_url, strategy="none", verify="llm")
+        state = await graph.ainvoke({"question": question}, context=context)
+    assert state["answer"] == f"{claim.format('Halden')} [1][2]"
+    assert [(each["marker"], each["source"], each["grade"], each["judged"]) for each in state["citations"]] == [
+        (1, "people.md", "found", "entailed"), (2, "sluice.md", "found", "entailed"),
+    ]  # fmt: skip
+    assert state["verification"] | {"checked": ""} == {
+        "claims": 1, "quoted": 0, "found": 1, "not_confirmed": 0, "checked": "",
+    }  # fmt: skip
+    for each in state["citations"]:
+        assert each["claim"] == claim.format("Halden")
+        assert each["quote"] in texts[each["source"].removesuffix(".md")]
+        assert each["link"].endswith(f"#char={each['start']},{each['end']}")
+    message = state["messages"][-1]
+    assert [source["marker"] for source in message.response_metadata["sources"]] == [1, 2]
+    (block,) = message.content_blocks
+    assert [block["text"][each["start_index"] : each["end_index"]] for each in block["annotations"]] == ["[1]", "[2]"]
+    assert [each["cited_text"] for each in block["annotations"]] == [each["quote"] for each in state["citations"]]
+    found = await result_of(state, context)
+    assert [each["marker"] for each in found["citations"]] == [1, 2]
+    with OpenAIStub(model(create=claim.format("Orsova"))) as stub:
+        context = Context(corpus=corpus, model="openai:stub", base_url=stub.base_url, strategy="none")
+        wrong = await graph.ainvoke({"question": question}, context=context)
+    assert wrong["citations"] == []
+    assert wrong["status"] == "not_confirmed"

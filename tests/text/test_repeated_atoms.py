@@ -260,7 +260,7 @@ TRIED: dict[str, Callable[[str], object]] = {
 }
 
 # They take the numbers of a text; `attribute` calls them.
-OF_NUMBERS = {"quantities.has", "quantities.lacking"}
+OF_NUMBERS = {"quantities.has"}
 
 # They take names, numbers and settings of the program or of its operator.
 NO_TEXT = {

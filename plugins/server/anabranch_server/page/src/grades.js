@@ -2,7 +2,7 @@
 
 export const GRADES = {
   quoted: "Quoted: the words stand in the document",
-  found: "Found: the document says so; numbers, names, dates and denials agree",
+  found: "Found: most of its words, and its numbers, stand here; whether they say the same was not checked",
   not_confirmed: "Not confirmed: could not be matched to a passage",
 };
 
