@@ -164,6 +164,20 @@ def test_two_passages_with_a_bridge_support_a_claim_together(
     )
 
 
+def test_a_word_of_the_question_elsewhere_in_a_passage_is_no_bridge() -> None:
+    asked = "How many new queens did the colonies with and without flower strips produce?"
+    claim = "Colonies on farms with flower strips produced an average of 22.5 new queens, the others 12.4."
+    texts = (
+        "Colonies with flower strips weighed more. They had 1.8 times as many new queens (22.5 against 12.4).",
+        "The allotments, where strips of flower beds feed colonies, are let. Few are left. It is so. The average wait "
+        "of farms is now 19 months.",
+    )
+    assert place(claim, asked, *texts).grade == "not_confirmed"
+    # Where the sentence has such a word itself, it is one.
+    there = texts[1].replace("average wait of", "average wait for strips of")
+    assert [each.number for each in place(claim, asked, texts[0], there).places] == [1, 2]
+
+
 def test_the_nearest_words_share_the_rarest_ones_and_are_few() -> None:
     texts = ("The weir is old. The weir is green. The weir is wide.", "It was opened in May by Ada Ost. It is long.")
     assert place("The weir was painted by Ost.", "Who did?", *texts).nearest == "It was opened in May by Ada Ost."
