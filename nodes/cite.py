@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from anabranch.agent.nodes.chain_line import cite_chain
@@ -64,7 +64,7 @@ async def _cite_draft(state: State, turn: Turn) -> Update:
     if checked.unchecked:
         turn.degraded("cite", _UNCHECKED.format(checked.unchecked, len(checked.claims)))
     status = _find_status(checked, attribution, is_strict=turn.settings.strict)
-    record = make_check(status, checked, explanation or CHECKED)
+    record = make_check(status, [each.grade for each in checked.claims], explanation or CHECKED)
     turn.count(**count_grades(record), check=turn.settings.verify)
     # The model's text without links and instructions: `after_cite` reads from it whether the model refused.
     draft: Draft = {**state["draft"], "answer": checked.answer}
@@ -112,17 +112,15 @@ def _list_unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
 
 async def _cite_passages(state: State, turn: Turn) -> Update:
     """Cite the passages that are shown whole: they are their own evidence."""
-    from anabranch.citations.verification import CheckedClaim, Verified
     from anabranch.extracts.composition import list_records
 
     draft = await current_draft(state, turn)
     excerpts = dict(enumerate(draft.get("shown", []), start=1))
     chunks = await turn.chunks([each["id"] for each in excerpts.values()])
     records = list_records(excerpts, chunks)
-    claims = tuple(CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in records)
     # All passages may have been removed since the search.
     status: AnswerStatus = "answered" if records else "not_found"
-    record = make_check(status, Verified(draft["answer"], tuple(records), claims), SHOWN)
+    record = make_check(status, [each.grade for each in records], SHOWN)
     turn.count(**count_grades(record))
     citations = await place_records(turn, records, excerpts, chunks, {})
     return {"answer": draft["answer"], "draft": draft, "claims": citations, "check": record}
@@ -185,9 +183,8 @@ def _warn_of_unjudged(turn: Turn, result: JudgedClaims) -> None:
     turn.degraded("cite", f"verify: {turn.settings.verify} {why}")
 
 
-def make_check(status: AnswerStatus, checked: Verified, explanation: str) -> AnswerCheck:
-    """Return the check of an answer; `explanation` says what was compared."""
-    grades = [claim.grade for claim in checked.claims]
+def make_check(status: AnswerStatus, grades: Sequence[str], explanation: str) -> AnswerCheck:
+    """Return the check of an answer whose claims have some grades; `explanation` says what was compared."""
     return AnswerCheck(
         status=status,
         claims=len(grades),

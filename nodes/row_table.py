@@ -13,7 +13,6 @@ from anabranch.agent.nodes.state import State, Update
 from anabranch.agent.nodes.turn import Turn
 from anabranch.citations.citation_record import LONGEST, piece_of
 from anabranch.citations.hit_rows import HitRows, NumberedPassage, collect_rows
-from anabranch.citations.verification import CheckedClaim, Verified
 from anabranch.extracts.row_answer import write_rows
 from anabranch.parsing.row_list import read_rows
 from anabranch.text.language import language_of
@@ -40,10 +39,9 @@ async def cite_rows(state: State, turn: Turn) -> Update:
     ]
     if found.beyond:
         turn.degraded("rows", f"{found.beyond:,} more places were found than are kept")
-    claims = [CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in found.records]
-    claims += [CheckedClaim(hit.item, "not_confirmed", 0.0) for hit in found.unconfirmed]
+    grades = [*(each.grade for each in found.records), *("not_confirmed" for _ in found.unconfirmed)]
     status = _find_status(found, is_strict=turn.settings.strict)
-    check = make_check(status, Verified("", found.records, tuple(claims)), CHECKED)
+    check = make_check(status, grades, CHECKED)
     turn.count(rows=found.rows, places=len(found.records), **count_grades(check))
     about = state["turn"]["question"]
     words = phrases_for(about, language_of(" ".join(each["quote"] for each in citations[:10])))

@@ -138,10 +138,9 @@ def _list_stated(answer: str) -> list[tuple[Claim, bool]]:
             while at < len(found) and found[at].start < start + last:
                 inside.append(found[at])
                 at += 1
-            for clause in _split_clauses(masked, start + first, start + last, inside):
-                claim = _make_claim(answer, masked, *clause)
-                cites = clause[-1]
-                result += [(claim, not cites and (is_head or _leads(claim.text)))] if claim else []
+            for begin, stop, named, cites in _split_clauses(masked, start + first, start + last, inside):
+                if claim := _make_claim(answer, masked, begin, stop, named):
+                    result.append((claim, not cites and (is_head or _leads(claim.text))))
     return result
 
 
@@ -219,15 +218,12 @@ def _leads(text: str) -> bool:
     return asks or bool(_COLON.search(text) or _HEADING.match(text))
 
 
-def _make_claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], _: bool) -> Claim | None:
+def _make_claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...]) -> Claim | None:
     piece = answer[start:end]
     start += len(piece) - len(piece.lstrip(" \t\n\r|"))
     end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
     text = strip_links(_without_gaps(answer[start:end], masked[start:end]))
-    terms = analyser().terms(text)
-    if start >= end or not terms:
-        return None
-    return Claim(text=text, start=start, end=end, markers=named)
+    return Claim(text, start, end, named) if start < end and analyser().terms(text) else None
 
 
 def _without_gaps(written: str, masked: str) -> str:

@@ -58,12 +58,8 @@ class Figure:
         return all(len(value) <= _DAY_DIGITS and value.isdigit() and int(value) <= _AS_A_WORD for value in self.scaled)
 
     def matches(self, other: Figure) -> bool:
-        """Tell whether two numbers are the same."""
-        return not self.scaled.isdisjoint(other.scaled)
-
-    def rounds(self, other: Figure) -> bool:
-        """Tell whether this is the other number with fewer digits, as "844 million" is 843.6 million."""
-        return any(
+        """Tell whether this is the other number, or the same with fewer digits, as "844 million" is 843.6 million."""
+        return not self.scaled.isdisjoint(other.scaled) or any(
             max(len(value), len(exact)) <= _LONGEST and _is_near(value, exact, is_scaled=self.is_scaled)
             for value in self.scaled
             for exact in other.scaled
@@ -106,12 +102,11 @@ def has(there: Sequence[Figure], figure: Figure) -> bool:
 
     A text without any scale, such as a table, may count in the claim's scale.
     """
-    if any(map(figure.matches, there)) or any(figure.rounds(other) for other in there):
+    if any(map(figure.matches, there)):
         return True
     if not figure.is_scaled or any(other.is_scaled for other in there):
         return False
-    unscaled = replace(figure, scaled=figure.values)
-    return any(unscaled.matches(other) or unscaled.rounds(other) for other in there)
+    return any(map(replace(figure, scaled=figure.values).matches, there))
 
 
 def _figure(text: str, match: re.Match[str]) -> Figure:

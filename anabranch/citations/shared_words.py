@@ -50,7 +50,6 @@ _MOST_NAMED, _LONGEST_NAME = 3, 60
 _RARITY = 1000
 
 _WORD = re.compile(r"\w(?:[\w.,'’-]*\w)?")
-_HAS_DIGIT = re.compile(r"\d")
 
 
 class Place(NamedTuple):
@@ -142,8 +141,8 @@ class SharedWords:
         ranked = self._rank(claim.terms, cited)
         found = next(((each,) for each in ranked if self._holds(claim, each)), None) or self._find_pair(claim, ranked)
         if found:
-            return Aligned("found", tuple(map(_cut, found)), self._find_share(claim, *found))
-        share = self._find_share(claim, ranked[0]) if ranked else 0.0
+            return Aligned("found", tuple(map(_cut, found)), self._find_share(claim.terms, *found))
+        share = self._find_share(claim.terms, ranked[0]) if ranked else 0.0
         return Aligned("not_confirmed", (), share, self._describe_lack(claim), self._cut_nearest(claim, ranked))
 
     def place_quote(self, text: str, quote: str) -> Aligned:
@@ -176,7 +175,7 @@ class SharedWords:
     def _read(self, text: str) -> _Claim:
         terms = frozenset(self._terms(text))
         added = tuple(each for each in dict.fromkeys(figures(text)) if not has(self._asked_figures, each))
-        codes = frozenset(each for each in terms - self._asked if not each[0].isdigit() and _HAS_DIGIT.search(each))
+        codes = frozenset(each for each in terms - self._asked if not each[0].isdigit() and any(map(str.isdigit, each)))
         return _Claim(text, terms, added, codes)
 
     def _rarity(self, term: str) -> int:
@@ -252,15 +251,14 @@ class SharedWords:
 
     def _holds(self, claim: _Claim, *windows: _Window) -> bool:
         """Tell whether windows hold enough of a claim, and enough of what it adds to its question, with its numbers."""
-        held = frozenset[str]().union(*(each.terms for each in windows))
-        enough = all(
-            self._weigh(some & held) >= ENOUGH * self._weigh(some) for some in (claim.terms, claim.terms - self._asked)
-        )
+        parts = claim.terms, claim.terms - self._asked
+        enough = all(self._find_share(part, *windows) >= ENOUGH for part in parts)
         return enough and self._has_numbers(claim, *(each.place.number for each in windows))
 
-    def _find_share(self, claim: _Claim, *windows: _Window) -> float:
-        held = claim.terms.intersection(frozenset[str]().union(*(each.terms for each in windows)))
-        return self._weigh(held) / (self._weigh(claim.terms) or 1)
+    def _find_share(self, terms: frozenset[str], *windows: _Window) -> float:
+        """Return the share of some terms that windows hold, by weight; 1 of none."""
+        held = terms.intersection(frozenset[str]().union(*(each.terms for each in windows)))
+        return self._weigh(held) / self._weigh(terms) if terms else 1.0
 
     def _has_numbers(self, claim: _Claim, *numbers: int) -> bool:
         """Tell whether some passages have the numbers and codes that a claim adds to its question."""

@@ -15,7 +15,7 @@ from anabranch.citations.citation_record import CitationRecord
 from anabranch.citations.claims import Claim, claims
 from anabranch.citations.markers import mark
 from anabranch.citations.read_passages import PassageText
-from anabranch.citations.shared_words import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, Place, SharedWords
+from anabranch.citations.shared_words import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, SharedWords
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
@@ -42,7 +42,6 @@ class CheckedClaim:
         score: The share of its words that stand there, 0 to 1, whatever the grade.
         reason: Why it is not confirmed, if one fact is known: "£24.90 is in no passage"; empty otherwise.
         nearest: For an unconfirmed claim, the words of the passages that share most with it.
-        marker: Its number in the answer; 0 for none.
     """
 
     text: str
@@ -50,7 +49,6 @@ class CheckedClaim:
     score: float
     reason: str = ""
     nearest: str = ""
-    marker: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +133,18 @@ class Attribution:
         # A refusal, "The passages do not say so", is no claim.
         kept = [(claim, one) for claim, one in self.found if one.places or not is_refusal(claim.text)]
         marked, order = mark(self.answer, [(claim, [place.number for place in one.places]) for claim, one in kept])
-        stated = [(claim.text, one) for claim, one in kept]
+        stated, passages = [(claim.text, one) for claim, one in kept], self.passages
         return Verified(
             # Again, because moved markers may make new links.
             answer=strip_links(marked),
             citations=tuple(
-                _make_record(text, one.grade, place, order[place.number], self.passages[place.number])
-                for text, one in stated
-                for place in one.places
-            ),
-            claims=tuple(
-                CheckedClaim(
-                    text, one.grade, one.score, one.reason, one.nearest, *(order[p.number] for p in one.places[:1])
+                CitationRecord(
+                    order[at], at, passages[at].id, text, one.grade, passages[at].text[start:end], start, end
                 )
                 for text, one in stated
+                for at, start, end in one.places
             ),
+            claims=tuple(CheckedClaim(text, one.grade, one.score, one.reason, one.nearest) for text, one in stated),
             unchecked=sum(not one.is_checked for _, one in stated),
         )
 
@@ -178,7 +173,10 @@ def attribute(
         # Cached, because a model may repeat a claim many times.
         place_claim = cache(words.place_claim)
         for claim in stated[:MAX_CLAIMS]:
-            found.append(place_claim(claim.text, claim.markers))  # noqa: PERF401  # what is found in time stays
+            aligned = place_claim(claim.text, claim.markers)
+            # "The passages do not say who built it." has the words of a passage that says it.
+            refuses = aligned.grade == "found" and is_refusal(claim.text)
+            found.append(Aligned("not_confirmed") if refuses else aligned)
     unread = NO_TIME if len(found) < MAX_CLAIMS else TOO_LONG
     found += [unread] * (len(stated) - len(found))
     return Attribution(answer, tuple(zip(stated, found, strict=True)), passages, words)
@@ -189,16 +187,3 @@ def verify(
 ) -> Verified:
     """Check every claim of an answer by comparing words; the arguments are those of `attribute`."""
     return attribute(answer, passages, question, limit).set_markers()
-
-
-def _make_record(claim: str, grade: Grade, place: Place, marker: int, passage: PassageText) -> CitationRecord:
-    return CitationRecord(
-        marker=marker,
-        number=place.number,
-        chunk_id=passage.id,
-        claim=claim,
-        grade=grade,
-        quote=passage.text[place.start : place.end],
-        start=place.start,
-        end=place.end,
-    )

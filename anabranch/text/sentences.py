@@ -129,11 +129,6 @@ def _is_shortened(word: str, following: str) -> bool:
     return word.isupper() or following.isdigit() or len(following) == 1 or following.lower() in _NEVER_LAST
 
 
-def is_shortened(text: str, stop: int) -> bool:
-    """Tell whether the stop at a place of a text belongs to a shortening, such as "Mr."."""
-    return _is_shortened(_word_before(text, stop), _word_after(text, stop + 2))
-
-
 def _word_before(text: str, end: int) -> str:
     found = _LAST_WORD.search(text[max(0, end - 24) : end])
     return found[0] if found else ""

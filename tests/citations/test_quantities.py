@@ -100,5 +100,5 @@ def test_work_is_bounded(unit: str) -> None:
 
 def test_a_list_without_blanks_is_no_rounded_number() -> None:
     (port,), (sizes,) = figures("8300"), figures("1024,256,96")
-    assert not port.rounds(sizes)
-    assert not sizes.rounds(port)
+    assert not port.matches(sizes)
+    assert not sizes.matches(port)

@@ -115,6 +115,7 @@ def test_no_claims(passages: dict[int, PassageText]):
         ("The passages do not say so.", []),
         ("Die Passagen sagen nicht, wer es baute.", []),
         ("I don't know. The passages do not mention it.", []),
+        ("The passages do not say where in Norway Lyft was founded by Logan Green.", []),
         ("The passages do not say when. Lyft was founded in 2012 [2].", ["Lyft was founded in 2012."]),
         ("Aliens landed at Roswell. The passages do not say when.", ["Aliens landed at Roswell."]),
         ("Aliens landed at Roswell.", ["Aliens landed at Roswell."]),
