@@ -59,7 +59,7 @@ async def map_window(state: MapTask, turn: Turn) -> Update:
         return {"partials": []}
     # Scored here, because the step that compares the answers does not read the passages.
     support = await measure_support(draft["answer"], compared, question)
-    partial = Partial(level=0, index=index, draft=draft, group=None, score=round(support.score, 3))
+    partial = Partial(level=0, index=index, draft=draft, group=None, score=round(support, 3))
     if gone := [excerpt["id"] for excerpt in state["excerpts"] if excerpt["id"] not in chunks]:
         partial["unread"] = gone
     turn.count(score=partial["score"])

@@ -75,7 +75,7 @@ async def _join(state: ReduceTask, turn: Turn) -> Draft:
     from anabranch.citations.read_passages import PassageText
 
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
-    if refused or is_lost or not (await measure_support(joined["answer"], parts)).found:
+    if refused or is_lost or not await measure_support(joined["answer"], parts):
         msg = "The joined answer is a refusal, cites no passage or is not supported by its parts, which stand instead."
         raise ModelError(msg)
     return {**joined, "message_id": state["message_id"]} if state["last"] else joined

@@ -69,20 +69,16 @@ async def _revise(state: State, turn: Turn, chat: Chat, passages: str) -> tuple[
     excerpts = [excerpt for window in state["windows"][:number] for excerpt in window]
     compared, _ = await read_passages(turn, excerpts)
 
-    async def support(answer: str) -> float:
-        found = await measure_support(answer, compared, question)
-        return found.found / len(found.claims) if found.claims else 0.0
-
-    before = await support(draft["answer"])
+    before = await measure_support(draft["answer"], compared, question)
     if not before:
         new = await write_from_window(turn, chat, passages, question, window=number)
-        if not await support(new["answer"]):
+        if not await measure_support(new["answer"], compared, question):
             return "keep", {**draft, "window": number}
         return "revise", new
     user = fill_prompt(passages, question, settings.refine_prompt, existing=draft["answer"])
     reply = await chat.ask(GUARD, user, max_tokens=settings.answer_tokens)
     action, text = await asyncio.to_thread(read_revision, reply, draft["answer"])
-    after = await support(text) if text else 0.0
+    after = await measure_support(text, compared, question) if text else 0.0
     # A revised answer must be supported at least as well.
     if not after or (action == "revise" and after < before):
         return "keep", {**draft, "window": number, "keeps": draft["keeps"] + 1}

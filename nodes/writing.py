@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from anabranch.agent.nodes.settings import Context
     from anabranch.agent.nodes.turn import Turn
     from anabranch.citations.read_passages import PassageText
-    from anabranch.citations.verification import Verified
     from anabranch.models.chat import Chat
     from anabranch.types import Chunk, Draft, Excerpt
 
@@ -117,12 +116,12 @@ def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
     return passage_text(excerpt["id"], piece_of(chunk, excerpt), about)
 
 
-async def measure_support(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Verified:
-    """Compare the claims of a draft with its passages; `cite` checks the final answer."""
+async def measure_support(answer: str, passages: Mapping[int, PassageText], question: str = "") -> float:
+    """Return the share of a draft's claims that have evidence, to choose between drafts; `cite` checks the answer."""
     from anabranch.citations.check_pool import check
     from anabranch.citations.verification import verify
 
-    return await check(lambda limit: verify(answer, passages, question, limit))
+    return await check(lambda limit: verify(answer, passages, question, limit).share)
 
 
 async def write_from_window(turn: Turn, chat: Chat, passages: str, question: str, *, window: int) -> Draft:

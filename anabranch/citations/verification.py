@@ -73,15 +73,9 @@ class Verified:
         return tuple(claim.text for claim in self.claims if claim.grade == "not_confirmed")
 
     @property
-    def found(self) -> int:
-        """How many claims have evidence."""
-        return len(self.claims) - len(self.not_confirmed)
-
-    @property
-    def score(self) -> float:
-        """The mean score of its claims, in which those that are not confirmed count 0; 0 without any."""
-        supported = (claim.score for claim in self.claims if claim.grade != "not_confirmed")
-        return sum(supported) / len(self.claims) if self.claims else 0.0
+    def share(self) -> float:
+        """The share of its claims that have evidence; 0 without any claim."""
+        return 1 - len(self.not_confirmed) / len(self.claims) if self.claims else 0.0
 
 
 @dataclass(frozen=True, slots=True)
