@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from anabranch.agent.nodes.turn import Turn
 from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
 from anabranch.citations.check_pool import check
-from anabranch.citations.shared_words import LONGEST_NEAREST, Aligned, Place
+from anabranch.citations.shared_words import LONGEST_NEAREST, Aligned, PassagePlace
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
@@ -51,11 +51,12 @@ JudgeWord = Judgement | Literal["unsure"]
 
 
 class ToJudge(NamedTuple):
-    """A claim with its place among the claims, and the words that it is judged by."""
+    """A claim with its index, the words that it is judged by, and the place of the first of them."""
 
     at: int
     claim: str
-    places: Sequence[Place]
+    rows: Sequence[Row]
+    place: PassagePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,48 +113,45 @@ async def judge_claims(turn: Turn, chat: Chat | None, found: Attribution, questi
     Raises:
         ModelError: No call succeeded.
     """
-    settings, claims = turn.settings, await check(partial(_find_places, found))
+    settings, claims = turn.settings, await check(partial(_find_words, found))
     asked = claims if settings.verify == "nli" else claims[:calls]
     outcomes: Sequence[JudgeWord | None] = []
     if settings.verify == "nli":
-        outcomes = await asyncio.to_thread(_judge_by_inference, settings.verify_model or "", found, asked)
+        outcomes = await asyncio.to_thread(_judge_by_inference, settings.verify_model or "", asked)
     elif chat is not None and asked:
-        outcomes = await _judge_by_chat(chat, found, asked, question, turn.concurrency)
+        outcomes = await _judge_by_chat(chat, asked, question, turn.concurrency)
     # Not strict: without a model there are no outcomes.
     read: list[tuple[ToJudge, JudgeWord]] = [
         (each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None
     ]
     sure: list[tuple[ToJudge, Judgement]] = [(each, outcome) for each, outcome in read if outcome != "unsure"]
-    changed = {each.at: _apply_judgement(found, each, outcome) for each, outcome in sure}
+    changed = {each.at: _apply_judgement(found.found[each.at][1], each, outcome) for each, outcome in sure}
     return JudgedClaims(
         found.replace_alignments(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims)
     )
 
 
-def _find_places(found: Attribution, limit: TimeLimit) -> list[ToJudge]:
+def _find_words(found: Attribution, limit: TimeLimit) -> list[ToJudge]:
     """Return the claims to judge, each with the words nearest to it; a claim that shares no word cannot be judged."""
     words, claims = found.words.within(limit), list[ToJudge]()
     with suppress(TimeIsUp):
         for at, claim in list_judgeable(found):
             if places := words.find_nearest(claim, found.found[at][1].places):
-                claims.append(ToJudge(at, claim, places))
+                rows = [
+                    (number, found.passages[each.number].label.replace("\n", ", "), words.read_place(each))
+                    for number, each in enumerate(places, start=1)
+                ]
+                claims.append(ToJudge(at, claim, rows, places[0]))
     return claims
 
 
-def _make_rows(found: Attribution, places: Sequence[Place]) -> list[Row]:
-    return [
-        (at, found.passages[each.number].label.replace("\n", ", "), found.words.read_place(each))
-        for at, each in enumerate(places, start=1)
-    ]
-
-
-def _judge_by_inference(folder: str, found: Attribution, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:
-    words = [(each.claim, "\n".join(map(found.words.read_place, each.places))) for each in claims]
+def _judge_by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:
+    words = [(each.claim, "\n".join(text for _, _, text in each.rows)) for each in claims]
     return load_entailment(folder).judge(words) if words else []
 
 
 async def _judge_by_chat(
-    chat: Chat, found: Attribution, claims: Sequence[ToJudge], question: str, concurrency: int
+    chat: Chat, claims: Sequence[ToJudge], question: str, concurrency: int
 ) -> list[JudgeWord | None]:
     """Ask about each claim in its own call; None if the call failed, or the reply is neither yes nor no.
 
@@ -163,7 +161,7 @@ async def _judge_by_chat(
 
     async def one(each: ToJudge) -> float | None:
         async with gate:
-            return await chance_of_yes(chat, each.claim, _make_rows(found, each.places), question)
+            return await chance_of_yes(chat, each.claim, each.rows, question)
 
     replies = await asyncio.gather(*map(one, claims), return_exceptions=True)
     failures_of(replies)
@@ -182,12 +180,11 @@ def _read_chance(chance: float) -> JudgeWord:
     return "not_said" if chance <= 1 - SURE else "unsure"
 
 
-def _apply_judgement(found: Attribution, judged: ToJudge, judgement: Judgement) -> Aligned:
+def _apply_judgement(one: Aligned, judged: ToJudge, judgement: Judgement) -> Aligned:
     """Return the alignment of a claim after a judgement by the words nearest to it."""
-    _, one = found.found[judged.at]
     if judgement == "entailed":
-        return one if one.places else Aligned("found", (judged.places[0],), SURE)
-    nearest = squeeze(found.words.read_place(judged.places[0]))[:LONGEST_NEAREST]
+        return one if one.places else Aligned("found", (judged.place,), SURE)
+    nearest = squeeze(judged.rows[0][-1])[:LONGEST_NEAREST]
     return Aligned("not_confirmed", score=one.score, reason=DOUBTS[judgement], nearest=nearest)
 
 

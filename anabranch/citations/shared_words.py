@@ -52,7 +52,7 @@ _RARITY = 1000
 _WORD = re.compile(r"\w(?:[\w.,'’-]*\w)?")
 
 
-class Place(NamedTuple):
+class PassagePlace(NamedTuple):
     """The characters [start, end) of the passage with a number."""
 
     number: int
@@ -74,7 +74,7 @@ class Aligned:
     """
 
     grade: Grade
-    places: tuple[Place, ...] = ()
+    places: tuple[PassagePlace, ...] = ()
     score: float = 0.0
     reason: str = ""
     nearest: str = ""
@@ -88,7 +88,7 @@ NO_TIME = Aligned("not_confirmed", reason="not checked: no time was left", is_ch
 class _Window(NamedTuple):
     """Sentences in a row: their terms with those of the label, and these with the question's that the passage has."""
 
-    place: Place
+    place: PassagePlace
     own: frozenset[str]
     terms: frozenset[str]
 
@@ -150,10 +150,10 @@ class SharedWords:
         claim = self._read(text[:MAX_CLAIM])
         for number, passage in self._passages.items():
             if (span := find_quote(quote, passage.folded)) and self._has_numbers(claim, number):
-                return Aligned("found", (Place(number, *passage.around(span)),), ENOUGH)
+                return Aligned("found", (PassagePlace(number, *passage.around(span)),), ENOUGH)
         return Aligned("not_confirmed")
 
-    def find_nearest(self, text: str, places: Sequence[Place] = (), most: int = 2) -> list[Place]:
+    def find_nearest(self, text: str, places: Sequence[PassagePlace] = (), most: int = 2) -> list[PassagePlace]:
         """Return the places that share most with a claim and its question, without overlaps, `places` first."""
         found = list(places[:most])
         for place, *_ in self._rank(frozenset(self._terms(text)) | self._asked):
@@ -162,7 +162,7 @@ class SharedWords:
                 found.append(place)
         return found
 
-    def read_place(self, place: Place) -> str:
+    def read_place(self, place: PassagePlace) -> str:
         """Return the words of a place, the row of a table below its header."""
         passage = self._passages[place.number]
         headers = (each.header for each in passage.sentences if place.start <= each.start < place.end)
@@ -206,7 +206,7 @@ class SharedWords:
             sentences = self._passages[number].sentences[first : last + 1]
             words = frozenset[str]().union(*(each.terms for each in sentences))
             own = words | self._passages[number].about
-            window = _Window(Place(number, sentences[0].start, sentences[-1].end), own, own | around[number])
+            window = _Window(PassagePlace(number, sentences[0].start, sentences[-1].end), own, own | around[number])
             rank = sum(map(weights.__getitem__, terms & window.terms)) / whole
             rank += 0.1 * sum(map(weights.__getitem__, self._asked & words)) / asked + 0.05 * (number in cited)
             found.append((rank - (window.place.end - window.place.start) / 10_000, window))
@@ -231,7 +231,7 @@ class SharedWords:
             if 2 * len(claim.terms & passage.terms) >= len(claim.terms):
                 self._limit.spend()
                 if span := find_quote(claim.text, passage.folded):
-                    return Aligned("quoted", (Place(number, *passage.around(span)),), 1.0)
+                    return Aligned("quoted", (PassagePlace(number, *passage.around(span)),), 1.0)
         return None
 
     def _find_pair(self, claim: _Claim, ranked: Sequence[_Window]) -> tuple[_Window, _Window] | None:
@@ -309,6 +309,6 @@ class SharedWords:
         return squeeze(words)
 
 
-def _cut(window: _Window) -> Place:
+def _cut(window: _Window) -> PassagePlace:
     number, start, end = window.place
-    return Place(number, start, min(end, start + LONGEST))
+    return PassagePlace(number, start, min(end, start + LONGEST))

@@ -149,7 +149,6 @@ TRIED: dict[str, Callable[[str], object]] = {
     "phrases.without_courtesy": phrases.without_courtesy,
     "scripts.letters_by_script": scripts.letters_by_script,
     "scripts.main_script": scripts.main_script,
-    "sentences.is_shortened": lambda text: sentences.is_shortened(text, len(text) // 2),
     "sentences.running_spans": sentences.running_spans,
     "sentences.spans": sentences.spans,
     "claims.claims": lambda text: claims(text, text),
