@@ -110,9 +110,8 @@ async def _results(options: argparse.Namespace, console: Console) -> list[Measur
 
 def _check_sentences(data: Path | None) -> Table:
     sets = {"written for this": read_written()}
-    for name in COLLECTIONS if data else ():
-        if (data / name).is_dir():
-            sets[name] = list(make_sentences(read_gold_passages(data / name)))
+    folders = [data / name for name in COLLECTIONS] if data else []
+    sets |= {each.name: list(make_sentences(read_gold_passages(each))) for each in folders if each.is_dir()}
     return check_sentences(sets)
 
 

@@ -55,18 +55,22 @@ def read_written(file: Path = FILE) -> list[OneSentence]:
 def make_sentences(collection: GoldCollection) -> Iterator[OneSentence]:
     """Yield answers to each question of a collection: its own words with its value, and with those of other questions.
 
-    The passages are those that answer the question, those that answer the other one, and further ones.
+    The passages are those that answer the question, those that answer the other one, and further ones. A question is
+    left out if no other one has a value that stands in none of its passages.
     """
     questions = [each for each in collection.questions if len(each.gold) > 1 and _is_value(each)]
     for at, question in enumerate(questions):
         others = [*questions[at + 1 :], *questions[:at]]
-        other = next(each for each in others if _is_apart(each, question, _read(collection, question.gold)))
+        other = next((each for each in others if _is_apart(each, question, _read(collection, question.gold))), None)
+        if other is None:
+            continue
         further = [key for key in chain(*(each.gold for each in others)) if key not in (*question.gold, *other.gold)]
         texts = _read(collection, list(dict.fromkeys([*question.gold, *other.gold, *further]))[:SHOWN])
-        none = next(each for each in reversed(others) if _is_apart(each, question, texts))
+        none = next((each for each in reversed(others) if _is_apart(each, question, texts)), None)
         for value, answered in ((RIGHT, question), (ELSEWHERE, other), (NOWHERE, none)):
-            claim = f"{question.text.rstrip('? ')}: {answered.spellings[0]}."
-            yield OneSentence(question.text, claim, value, texts)
+            if answered is not None:
+                claim = f"{question.text.rstrip('? ')}: {answered.spellings[0]}."
+                yield OneSentence(question.text, claim, value, texts)
 
 
 def _is_value(question: GoldQuestion) -> bool:

@@ -66,11 +66,11 @@ class _After(TimeLimit):
 
 def test_claims_that_no_time_is_left_for_are_not_checked_and_counted() -> None:
     whole = attribute(ANSWER, PASSAGES).set_markers()
-    assert (whole.found, whole.unchecked) == (2, 0)
+    assert (whole.share, whole.unchecked) == (1, 0)
     seen = set()
     for calls in range(60):
         found = attribute(ANSWER, PASSAGES, limit=_After(calls)).set_markers()
         assert len(found.claims) == 2
-        assert found.found + found.unchecked == 2
+        assert 2 * found.share + found.unchecked == 2
         seen.add(found.unchecked)
     assert seen == {0, 1, 2}
