@@ -100,9 +100,9 @@ def report(error: BaseException) -> None:
 
 
 def _is_debugging() -> bool:
-    from anabranch.safety.operator import environment
+    from anabranch.safety.operator import read_variable
 
-    return environment().get("debug", "") not in ("", "0")
+    return read_variable("debug") not in ("", "0")
 
 
 def paragraph(error: BaseException) -> str:

@@ -119,7 +119,7 @@ def _composed(text: str) -> object:
     corpus: Any = _Corpus()
     best = composition.mark_best([_shown(text)], text, {"a": 1.0}, corpus, by_meaning=False)
     passages = asyncio.run(best)
-    return asyncio.run(composition.write_passages(passages, text, corpus, Scope(), is_weak=True))
+    return asyncio.run(composition.write_passages(passages, text, corpus, Scope(), is_weak=True, silence=""))
 
 
 def _citations(text: str) -> list[Any]:
