@@ -236,7 +236,10 @@ def _as_node(name: str, own: Callable[..., Any]) -> NodeFunction:
 
 def _check_returned(name: str, update: Any) -> Any:  # noqa: ANN401  # what a node may return
     """Check what a caller's own Runnable returned, and return it."""
-    check_update(name, update.update or {} if isinstance(update, Command) else update, is_closed=False)
+    for each in update if isinstance(update, list) else [update]:
+        values = each.update if isinstance(each, Command) else each
+        if values is not None:
+            check_update(name, dict(values) if isinstance(values, list | tuple) else values, is_closed=False)
     return update
 
 

@@ -94,10 +94,11 @@ async def ask_for_quotes(turn: Turn, chat: Chat, found: Attribution, question: s
 def list_judgeable(found: Attribution) -> list[tuple[int, str]]:
     """Return the place and text of each claim to judge.
 
-    Claims with a number or a name that is in no passage are left out: no judge can find it there.
+    Claims with a number or a code that is in no passage are left out: no judge can find it there.
     """
     held = [(at, claim.text) for at, (claim, one) in enumerate(found.found) if one.places]
-    return sorted(held + [(at, claim) for at, claim in found.unplaced if not found.found[at][1].reason])
+    left = [(at, claim) for at, claim in found.unplaced if not any(map(str.isdigit, found.found[at][1].reason))]
+    return sorted(held + left)
 
 
 async def judge_claims(turn: Turn, chat: Chat | None, found: Attribution, question: str, calls: int) -> JudgedClaims:

@@ -48,6 +48,7 @@ _COMPARED, _TRIED = 60, 8
 _MOST_NAMED, _LONGEST_NAME = 3, 60
 # Rarity is summed in whole numbers, because a sum of floats depends on the order of a set.
 _RARITY = 1000
+_FEW = 20  # sentences, of fewer of which none says that a word is common
 
 _WORD = re.compile(r"\w(?:[\w.,'’-]*\w)?")
 
@@ -99,6 +100,7 @@ class _Claim:
     terms: frozenset[str]
     figures: tuple[Figure, ...]  # those that the question does not give
     codes: frozenset[str]
+    is_known: bool  # whether each number and code that the question gives is in some passage
 
 
 class SharedWords:
@@ -123,6 +125,7 @@ class SharedWords:
                 for term in sentence.terms:
                     self._holders.setdefault(term, []).append(len(self._spots))
                 self._spots.append((number, at))
+        self._whole = max(len(self._spots), _FEW) + 1
 
     def within(self, limit: TimeLimit) -> SharedWords:
         """Return a copy for further claims, with its own time limit."""
@@ -141,7 +144,7 @@ class SharedWords:
         ranked = self._rank(claim.terms, cited)
         found = next(((each,) for each in ranked if self._holds(claim, each)), None) or self._find_pair(claim, ranked)
         if found:
-            return Aligned("found", tuple(map(_cut, found)), self._find_share(claim.terms, *found))
+            return Aligned("found", tuple(each.place for each in found), self._find_share(claim.terms, *found))
         share = self._find_share(claim.terms, ranked[0]) if ranked else 0.0
         return Aligned("not_confirmed", (), share, self._describe_lack(claim), self._cut_nearest(claim, ranked))
 
@@ -174,12 +177,22 @@ class SharedWords:
 
     def _read(self, text: str) -> _Claim:
         terms = frozenset(self._terms(text))
-        added = tuple(each for each in dict.fromkeys(figures(text)) if not has(self._asked_figures, each))
-        codes = frozenset(each for each in terms - self._asked if not each[0].isdigit() and any(map(str.isdigit, each)))
-        return _Claim(text, terms, added, codes)
+        numbers = tuple(dict.fromkeys(figures(text)))
+        added = tuple(each for each in numbers if not self._has(self._asked_figures, each))
+        codes = frozenset(each for each in terms if not each[0].isdigit() and any(map(str.isdigit, each)))
+        # A question may presume what no passage says: "sold in 1912".
+        given = [each for each in numbers if each not in added and not each.may_be_a_word]
+        is_known = all(any(self._has(p.figures, each) for p in self._passages.values()) for each in given) and all(
+            any(each in p.terms for p in self._passages.values()) for each in codes & self._asked
+        )
+        return _Claim(text, terms, added, codes - self._asked, is_known)
+
+    def _has(self, there: Sequence[Figure], figure: Figure) -> bool:
+        self._limit.spend()
+        return has(there, figure)
 
     def _rarity(self, term: str) -> int:
-        return round(_RARITY * log1p((len(self._spots) + 1) / (len(self._holders.get(term, ())) or 1)))
+        return round(_RARITY * log1p(self._whole / (len(self._holders.get(term, ())) or 1)))
 
     def _weigh(self, terms: Iterable[str]) -> int:
         """Return the weight of some terms: the fewer sentences hold one, the more it weighs."""
@@ -187,7 +200,7 @@ class SharedWords:
 
     def _is_rare(self, term: str) -> bool:
         """Tell whether a term has half the weight of one that stands once: of 240 sentences, 16 may hold it."""
-        return 2 * self._rarity(term) >= _RARITY * log1p(len(self._spots) + 1)
+        return 2 * self._rarity(term) >= _RARITY * log1p(self._whole)
 
     def _rank(self, terms: frozenset[str], cited: Sequence[int] = ()) -> list[_Window]:
         """Return the windows that hold most of some terms; of those that hold as much, the shortest first."""
@@ -253,7 +266,7 @@ class SharedWords:
         """Tell whether windows hold enough of a claim, and enough of what it adds to its question, with its numbers."""
         parts = claim.terms, claim.terms - self._asked
         enough = all(self._find_share(part, *windows) >= ENOUGH for part in parts)
-        return enough and self._has_numbers(claim, *(each.place.number for each in windows))
+        return claim.is_known and enough and self._has_numbers(claim, *(each.place.number for each in windows))
 
     def _find_share(self, terms: frozenset[str], *windows: _Window) -> float:
         """Return the share of some terms that windows hold, by weight; 1 of none."""
@@ -262,10 +275,9 @@ class SharedWords:
 
     def _has_numbers(self, claim: _Claim, *numbers: int) -> bool:
         """Tell whether some passages have the numbers and codes that a claim adds to its question."""
-        self._limit.spend()
         there = [self._passages[number] for number in numbers]
         figures_there, terms = [f for each in there for f in each.figures], frozenset().union(*(p.terms for p in there))
-        return claim.codes <= terms and all(has(figures_there, each) for each in claim.figures)
+        return claim.codes <= terms and all(self._has(figures_there, each) for each in claim.figures)
 
     def _describe_lack(self, claim: _Claim) -> str:
         """Return a reason that names the numbers, codes and capitalised names of a claim that are in no passage."""
@@ -278,7 +290,7 @@ class SharedWords:
         for at, word in enumerate(dict.fromkeys(_WORD.findall(text))):
             numbers = figures(word)
             # The first word has its capital from the sentence, and a small number may stand as a word.
-            is_name = at > 0 and word[0].isupper() and not numbers
+            is_name = at > 0 and len(word) > 1 and word[0].isupper() and not numbers
             if (is_name or not all(each.may_be_a_word for each in numbers)) and not self._is_known(word, numbers):
                 yield word
 
@@ -286,13 +298,9 @@ class SharedWords:
         """Tell whether a passage has a word as it is written, a term of it, or its numbers."""
         self._limit.spend()
         terms = frozenset(self._terms(word))
-        return any(
-            word in each.text
-            or word in each.label
-            or not terms.isdisjoint(each.terms)
-            or (bool(numbers) and all(has(each.figures, one) for one in numbers))
-            for each in self._passages.values()
-        )
+        passages = self._passages.values()
+        is_written = any(word in each.text or not terms.isdisjoint(each.terms) for each in passages)
+        return is_written or (bool(numbers) and all(any(has(p.figures, n) for p in passages) for n in numbers))
 
     def _cut_nearest(self, claim: _Claim, ranked: Sequence[_Window]) -> str:
         """Return the sentence that shares most with a claim, from its first shared word on if it is long."""
@@ -307,8 +315,3 @@ class SharedWords:
             words = words[min(next(shared, 0), len(words) - LONGEST_NEAREST) :]
             words = words[: max(words.rfind(" ", 0, LONGEST_NEAREST + 1), 0) or LONGEST_NEAREST]
         return squeeze(words)
-
-
-def _cut(window: _Window) -> PassagePlace:
-    number, start, end = window.place
-    return PassagePlace(number, start, min(end, start + LONGEST))

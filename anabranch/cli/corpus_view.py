@@ -13,6 +13,7 @@ from rich.text import Text
 
 from anabranch.cli.output import json_text, notes, print_table, results, say, write_json
 from anabranch.cli.progress import stages
+from anabranch.safety.link_removal import make_plain, name_source
 from anabranch.store.corpus_address import scheme_of, shown_address
 from anabranch.store.maintenance import REMEDIES, Overview, documents, examine, overview, renew
 from anabranch.text.normalization import squeeze
@@ -62,7 +63,7 @@ def _print_documents(console: Console, corpus: str, found: Overview) -> None:
     for name in ("source", "title", "chunks", "tokens", "access"):
         table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
     for row in documents(corpus, MAX_LISTED):
-        cells = (row.source, row.title, row.chunks, row.tokens, ", ".join(row.access))
+        cells = (name_source(row.source), make_plain(row.title), row.chunks, row.tokens, ", ".join(row.access))
         # As `Text`, without markup: a file may be called "[bold]".
         table.add_row(*(Text(squeeze(str(cell))) for cell in cells))
     if table.row_count:

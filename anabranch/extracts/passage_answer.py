@@ -17,6 +17,7 @@ from anabranch.text.normalization import squeeze
 MOST_HEADING = 160
 
 _REFERENCE = re.compile(r"\s?\[\d+(?:\s?[,;–-]\s?\d+)*\]")
+_ROUND = str.maketrans("[]", "()")
 _RULE = re.compile(r"[\s|:-]+")
 _TICKS = re.compile(r"`{3,}|~{3,}")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -32,7 +33,13 @@ def write_answer(first_line: str, placed: Iterable[tuple[str, ShownPassage]]) ->
 def place_line(source: str, page: int | None, heading: str) -> str:
     """Return the place of a passage on one line."""
     section = make_plain(squeeze(heading)[-MOST_HEADING:])
-    return ", ".join(filter(None, (name_source(source), f"p. {page}" if page is not None else "", section)))
+    line = ", ".join(filter(None, (name_source(source), f"p. {page}" if page is not None else "", section)))
+    return round_references(line)
+
+
+def round_references(line: str) -> str:
+    """Return a line with "(12)" for a document's own "[12]": in an answer it would read as a citation."""
+    return _REFERENCE.sub(lambda found: found[0].translate(_ROUND), line)
 
 
 def passage_markdown(passage: ShownPassage) -> str:

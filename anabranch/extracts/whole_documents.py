@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.extracts.best_passages import ChunkSpan, ShownPassage, spans_without_titles
 from anabranch.extracts.composition import mark_best
-from anabranch.extracts.passage_answer import place_line
+from anabranch.extracts.passage_answer import place_line, round_references
 from anabranch.safety.link_removal import make_plain
 from anabranch.types import Chunk, Excerpt
 
@@ -41,7 +41,8 @@ class WholeList:
     def add(self, name: str, leaf: Chunk, sentence: tuple[int, int], quote: tuple[int, int], depth: int) -> None:
         """Add a line of a plain name and a sentence of a leaf; it cites a piece [start, end) of the leaf's text."""
         number, text = len(self.shown) + 1, make_plain(leaf.text[slice(*sentence)], MOST_SENTENCE)
-        self.lines.append((depth, f"- {': '.join(filter(None, (name, text)))} [{number}]"))
+        line = round_references(": ".join(filter(None, (name, text))))
+        self.lines.append((depth, f"- {line} [{number}]"))
         start, end = (leaf.start + at for at in quote)
         self.shown.append(Excerpt(number=number, id=leaf.chunk_id, start=start, end=end))
 

@@ -44,8 +44,12 @@ def keep_most(writer: CorpusWriter, missing: Collection[str], report: IngestRepo
 
     They are where they are more than half of a corpus that is not small: a disk may not be mounted.
     """
-    gone, left = sum(writer.counts(path)[0] for path in missing), 0
-    for file in writer.files() if gone else ():
+    files = list(writer.files()) if missing else []
+    # A file that was moved is there under another name.
+    there = {file.sha256 for file in files if file.path not in missing}
+    gone = sum(writer.counts(file.path)[0] for file in files if file.path in missing and file.sha256 not in there)
+    left = 0
+    for file in files if gone else ():
         # Stops when half is reached, so that few missing files of many cost little.
         left += 0 if file.path in missing else writer.counts(file.path)[0]
         if left >= gone:

@@ -26,7 +26,7 @@ WAITING_SECONDS = 5.0
 """Most seconds between commits: a kill loses no more reading than that, and the current document."""
 
 MOST_REFUSED = 20
-"""Documents, one after the other, that an embedder may refuse before the run ends."""
+"""Documents, one after the other, that an embedder may refuse before it is tried with a plain text again."""
 
 _PLAIN_TEXT = "The weir was built in 1848."  # an embedder that refuses it is broken or configured wrongly
 
@@ -109,7 +109,7 @@ class Batch:
         A document that the embedder refuses is left out, and `write` returns it with the reason.
 
         Raises:
-            ModelError: The embedder is down, or refuses any text, or too many documents one after the other.
+            ModelError: The embedder is down, or refuses any text.
         """
         texts = (text for grown in self._grown for text in grown.leaves)
         try:
@@ -125,9 +125,9 @@ class Batch:
             embed_missing(self.writer, self.embedder, grown.leaves, self._add_progress)
         except ModelError as error:
             self._refused_in_row += 1
-            if error.retryable or self._refused_in_row > MOST_REFUSED:
+            if error.retryable:
                 raise
-            if self._refused_in_row == 1:
+            if self._refused_in_row % MOST_REFUSED == 1:
                 self.embedder.embed([_PLAIN_TEXT])
             why = f"{grown.document.source!r} cannot be embedded: {error.message}"
             self._refused.append((grown, f"{why} The next run tries it again, unless you leave the file out."))

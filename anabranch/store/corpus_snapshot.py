@@ -48,8 +48,8 @@ class Listed:
     chunks: int
 
 
-FindingKind = Literal["index", "document", "database"]
-"""What has to be repaired: the index, vectors, a document, or the whole corpus."""
+FindingKind = Literal["history", "index", "document", "database"]
+"""What has to be repaired: lost changes, the index, vectors, a document, or the whole corpus."""
 
 
 @dataclass(frozen=True, slots=True)

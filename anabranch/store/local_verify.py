@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -52,10 +53,12 @@ def findings_in(
 
 def _check_folder(folder: Path) -> list[Finding]:
     """Return files that no index uses; they do no harm, and a run in progress may need them."""
-    return [
-        Finding("index", f"{path.relative_to(folder)} is in no index ({size_of(path):,} bytes)", is_remark=True)
-        for path in leftovers(folder)
-    ]
+    found: list[Finding] = []
+    for path in leftovers(folder):
+        with suppress(FileNotFoundError):  # a writer swept it meanwhile
+            said = f"{path.relative_to(folder)} is in no index ({size_of(path):,} bytes)"
+            found.append(Finding("index", said, is_remark=True))
+    return found
 
 
 def _check_documents(snapshot: CorpusSnapshot, progress: Progress) -> Iterator[Finding]:
@@ -143,8 +146,9 @@ def _explain_foreign_index(folder: Path, manifest: Manifest, history: History) -
         return Finding("index", "the documents changed while they were checked", is_remark=True)
     if manifest.changes > history.changes:
         said = "the index is newer than the documents, or of another corpus; corpus.db was restored, replaced or copied"
-        return Finding("index", f"{said} without corpus.db-wal, and has lost changes: ingest the documents again")
-    return Finding("index", "the index is of another state than the documents ever had: it, or corpus.db, was replaced")
+        return Finding("history", f"{said} without corpus.db-wal, and has lost changes")
+    said = "the index is of another state than the documents ever had: it, or corpus.db, was replaced"
+    return Finding("history", said)
 
 
 def _check_settings(manifest: Manifest, meta: dict[str, str]) -> Iterator[str]:

@@ -115,6 +115,20 @@ def test_a_reason_is_a_fact(claim: str, question: str, text: str, reason: str) -
     assert (found.grade, found.reason) == ("not_confirmed", reason)
 
 
+@pytest.mark.parametrize(
+    ("question", "claim", "reason"),
+    [
+        ("Who bought the mill in 1912?", "The mill was bought in 1912 by the Olsen family.", "1912 is in no passage"),
+        ("Who bought the mill AB-77?", "The mill AB-77 was bought by the Olsen family.", "AB-77 is in no passage"),
+        ("Wer bekam 5.000 Euro?", "The Olsen family bought the mill for 5.000 euros.", "5.000 is in no passage"),
+        ("Who bought the mill in 1890?", "The mill was bought in 1890 by the Olsen family.", ""),
+    ],
+)
+def test_a_number_that_only_the_question_gives_is_not_confirmed(question: str, claim: str, reason: str) -> None:
+    found = place(claim, question, "The mill at Halden was bought by the Olsen family.", "Since 1890 it is closed.")
+    assert (bool(found.places), found.reason) == (not reason, reason)
+
+
 @pytest.mark.parametrize(("label", "held"), [("Annual report 2021", True), ("Annual report 2020", False), ("", False)])
 def test_a_label_says_what_its_passage_is_about(label: str, held: bool) -> None:
     found = place("In 2021 revenue rose by 12 %.", "By how much did it rise?", "Revenue rose by 12 %.", label=label)
@@ -176,6 +190,14 @@ def test_a_word_of_the_question_elsewhere_in_a_passage_is_no_bridge() -> None:
     # Where the sentence has such a word itself, it is one.
     there = texts[1].replace("average wait of", "average wait for strips of")
     assert [each.number for each in place(claim, asked, texts[0], there).places] == [1, 2]
+
+
+def test_two_short_files_support_a_claim_together() -> None:
+    texts = ("The Pelican sluice was drawn up by Ada Brix.", "Ada Brix settled in Halden in 1890.")
+    asked = "Where did the engineer of the Pelican sluice settle?"
+    found = place("Ada Brix drew up the Pelican sluice and settled in Halden.", asked, *texts)
+    assert words(found, *texts) == [*texts]
+    assert not place("Ada Brix drew up the Pelican sluice and settled in Bergen.", asked, *texts).places
 
 
 def test_the_nearest_words_share_the_rarest_ones_and_are_few() -> None:

@@ -56,6 +56,14 @@ def test_an_outline_without_headings_has_a_line_for_each_page() -> None:
     ]
 
 
+def test_reference_marks_of_a_document_do_not_read_as_citations() -> None:
+    leaves = [_leaf(at, f"It was cancelled [1] in part {at} [2, 3].", heading=f"Second [{at}]") for at in range(2)]
+    assert _outline(leaves).splitlines()[2:] == [
+        "- **Second (0)**: It was cancelled (1) in part 0 (2, 3). [1]",
+        "- **Second (1)**: It was cancelled (1) in part 1 (2, 3). [2]",
+    ]
+
+
 def test_an_outline_of_two_thousand_pages_is_spread_over_all_of_them() -> None:
     leaves = [_leaf(at, f"Sentence {at} is here.", page=at + 1) for at in range(2_000)]
     lines = _outline(leaves).splitlines()[2:]

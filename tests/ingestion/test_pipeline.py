@@ -182,6 +182,19 @@ def test_most_of_a_corpus_is_not_removed_because_its_files_are_missing(
     assert verify(corpus) == []
 
 
+def test_files_that_moved_are_not_missing_where_one_is_deleted(folder: Path, corpus: Path) -> None:
+    for number in range(30):
+        (folder / f"{number}.md").write_text(f"Heron {number} fished.", encoding="utf-8")
+    ingest([folder], corpus)
+    kept = len(list(folder.iterdir())) - 1
+    (folder / "new").mkdir()
+    for number in range(1, 30):
+        (folder / f"{number}.md").rename(folder / "new" / f"{number}.md")
+    (folder / "0.md").unlink()
+    report = ingest([folder], corpus)
+    assert (report.missing, rows(corpus, "SELECT count(*) FROM documents")) == (0, [(kept,)])
+
+
 def test_a_large_folder_that_was_renamed_is_not_missing(folder: Path, corpus: Path) -> None:
     for number in range(30):
         (folder / f"{number}.md").write_text(f"Heron {number} fished.", encoding="utf-8")

@@ -18,7 +18,7 @@ from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index import publisher
 from anabranch.store.index.manifest import current_name
 from anabranch.store.index.publisher import publish
-from anabranch.store.maintenance import examine, verify
+from anabranch.store.maintenance import REMEDIES, examine, verify
 from anabranch.store.maintenance.corpus_list import overview
 from anabranch.store.protocol import Scope
 from anabranch.store.write_lock import hold_write_lock
@@ -83,6 +83,10 @@ def test_a_database_that_was_restored_loses_no_edited_document(
     put_back(tmp_path / "backup", corpus)
     (problem,) = verify(corpus)
     assert "newer than the documents" in problem
+    # A rebuild would forget that something was lost.
+    assert {REMEDIES[finding.kind].partition(":")[0] for finding in examine(corpus) if not finding.is_remark} == {
+        "Ingest the folders again"
+    }
     assert not overview(corpus).is_current
     tell(folder, "a", "Otters sleep in the weir.")
     ingest([folder], corpus)

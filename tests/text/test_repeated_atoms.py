@@ -184,6 +184,7 @@ TRIED: dict[str, Callable[[str], object]] = {
     "best_passages.shared_weight": lambda text: best_passages.shared_weight({"a": 1.0}, text.split()),
     "passage_answer.passage_markdown": lambda text: passage_answer.passage_markdown(_shown(text)),
     "passage_answer.place_line": lambda text: passage_answer.place_line(text, 1, text),
+    "passage_answer.round_references": passage_answer.round_references,
     "passage_answer.write_answer": lambda text: passage_answer.write_answer(text, [(text, _shown(text))]),
     "passage_layout.blocks_of": passage_layout.blocks_of,
     "passage_layout.piece_spans": passage_layout.piece_spans,

@@ -10,6 +10,7 @@ from anabranch.store.stores import open_snapshot
 from anabranch.store.writer_protocol import Progress, silent
 
 REMEDIES: dict[FindingKind, str] = {
+    "history": "Ingest the folders again: changes since the database of now are lost, and a rebuild forgets that.",
     "index": "Rebuild the index and the vectors: anabranch corpus rebuild.",
     "document": "Replace damaged documents: anabranch corpus remove SOURCE, then ingest their folder.",
     "database": SAVE,
