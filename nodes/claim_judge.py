@@ -114,7 +114,7 @@ async def judge_claims(turn: Turn, chat: Chat | None, found: Attribution, questi
     Raises:
         ModelError: No call succeeded.
     """
-    settings, claims = turn.settings, await check(partial(_find_words, found))
+    settings, (claims, unread) = turn.settings, await check(partial(_find_words, found))
     asked = claims if settings.verify == "nli" else claims[:calls]
     outcomes: Sequence[JudgeWord | None] = []
     if settings.verify == "nli":
@@ -127,23 +127,27 @@ async def judge_claims(turn: Turn, chat: Chat | None, found: Attribution, questi
     ]
     sure: list[tuple[ToJudge, Judgement]] = [(each, outcome) for each, outcome in read if outcome != "unsure"]
     changed = {each.at: _apply_judgement(found.found[each.at][1], each, outcome) for each, outcome in sure}
-    return JudgedClaims(
-        found.replace_alignments(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims)
-    )
+    judgements: dict[str, Judgement] = {each.claim: outcome for each, outcome in sure}
+    return JudgedClaims(found.replace_alignments(changed), judgements, len(read), len(claims) + unread)
 
 
-def _find_words(found: Attribution, limit: TimeLimit) -> list[ToJudge]:
-    """Return the claims to judge, each with the words nearest to it; a claim that shares no word cannot be judged."""
-    words, claims = found.words.within(limit), list[ToJudge]()
+def _find_words(found: Attribution, limit: TimeLimit) -> tuple[list[ToJudge], int]:
+    """Return the claims to judge, each with the words nearest to it, and how many no time was left for.
+
+    A claim that shares no word with any passage cannot be judged.
+    """
+    words, claims, todo, done = found.words.within(limit), list[ToJudge](), list_judgeable(found), 0
     with suppress(TimeIsUp):
-        for at, claim in list_judgeable(found):
-            if places := words.find_nearest(claim, found.found[at][1].places):
+        for at, claim in todo:
+            places = words.find_nearest(claim, found.found[at][1].places)
+            done += 1
+            if places:
                 rows = [
                     (number, found.passages[each.number].label.replace("\n", ", "), words.read_place(each))
                     for number, each in enumerate(places, start=1)
                 ]
                 claims.append(ToJudge(at, claim, rows, places[0]))
-    return claims
+    return claims, len(todo) - done
 
 
 def _judge_by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:

@@ -12,7 +12,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
@@ -23,6 +22,7 @@ from tests.graph.replies import model, written
 from tests.servers.calls import Request
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import Reply
+from tests.turn_records import turn_record
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -97,18 +97,6 @@ async def test_refining_ends_with_the_budget_and_keeps_the_answer(river: str) ->
         assert state["answer"]
 
 
-def turn(**changed: Any) -> dict[str, Any]:
-    whole = {
-        "version": STATE_VERSION,
-        "settings": {},
-        "access_digest": "",
-        "generation": 1,
-        "filters": None,
-        "question": "x",
-    }
-    return {**whole, "standalone_question": "x", **changed}
-
-
 LINK = {"asked": "Who?", "value": "Ida", "chunk_id": "x", "start": 0, "end": 3, "query": "Where?", "hop": 1}
 BROKEN: list[dict[str, Any]] = [
     {"queries": [{"text": "x", "weight": 1.0, "kind": "asked"}] * 10_000},
@@ -119,9 +107,9 @@ BROKEN: list[dict[str, Any]] = [
     {"windows": [[{"number": "1", "id": [], "start": 0, "end": 1}]]},
     {"candidates": [{"id": "x"}]},
     {"evidence": []},
-    {"turn": turn(question="x" * 1_000_000)},
+    {"turn": turn_record(question="x" * 1_000_000)},
     {"passages": [{"id": "x", "score": 1.0, "leaves": "abc", "source": 1, "page": None, "preview": ""}]},
-    {"turn": turn(settings=[])},
+    {"turn": turn_record(settings=[])},
     {"turn": {}},
     {"external_passages": {"x": {"chunk_id": "x"}}},
     {"chain": []},

@@ -15,7 +15,6 @@ from anabranch.agent.graph.bindings import NONE_BOUND
 from anabranch.agent.graph.dependencies import load_model
 from anabranch.agent.graph.running_turn import RunningTurn
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.errors import CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models import local_servers
@@ -26,17 +25,11 @@ from anabranch.store.passage_reader import Passages
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import GENERATIONS, find_reader, open_corpus
 from anabranch.types import Chunk
+from tests.turn_records import turn_record
 
 
 def turn_of(context: Context, generation: int = 0) -> RunningTurn:
-    record = {
-        "version": STATE_VERSION,
-        "settings": {},
-        "access_digest": "",
-        "generation": generation,
-        "filters": None,
-        "question": "",
-    }
+    record = turn_record(generation=generation, question="")
     runtime: Any = None
     return RunningTurn("grade", {"turn": record, "trace": []}, context, NONE_BOUND, runtime)
 

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from anabranch.agent.nodes.state import STATE_VERSION
 from plugins.server.tests.attack_world import ACME, CANARY, GLOBEX, MARK, QUESTIONS, TAGS, TOKEN, Person, World
+from tests.turn_records import turn_record
 
 SQL = ("' OR '1'='1", "x') OR 1=1 --", "%", "_", "*", "$.owner", "a.b", "\x00")
 PATHS = (
@@ -187,15 +187,13 @@ class Attacker:
         chunk, theirs = self.id("chunk_id", own=0.1), self.other().user
         of: Any = [theirs.tenant, sorted(theirs.access)]
         known: dict[str, Any] = {
-            "turn": {
-                "version": STATE_VERSION,
-                "settings": self.context(),
-                "access_digest": hashlib.sha256(json.dumps(of).encode()).hexdigest()[:16],
-                "generation": 1,
-                "filters": self.filters(),
-                "question": self.question(),
-                "standalone_question": self.question(),
-            },
+            "turn": turn_record(
+                settings=self.context(),
+                access_digest=hashlib.sha256(json.dumps(of).encode()).hexdigest()[:16],
+                filters=self.filters(),
+                question=self.question(),
+                standalone_question=self.question(),
+            ),
             "passages": [{"id": chunk, "score": 9.0, "leaves": [chunk], "source": "x", "page": None, "preview": ""}],
             "candidates": [{"id": chunk, "score": 9.0, "ranks": {}, "fused": 1}],
             "windows": [[{"number": 1, "id": chunk, "start": 0, "end": 200}]],

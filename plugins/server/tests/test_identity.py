@@ -10,12 +10,12 @@ import httpx
 import pytest
 import yaml
 
-from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.ingestion.pipeline import ingest
 from anabranch_server.identity.api_keys import digest_of_secret, new_key
 from plugins.server.tests.aegra_server import aegra_servers
 from plugins.server.tests.dev_server import dev_server
 from plugins.server.tests.serve_process import serving
+from tests.turn_records import turn_record
 
 pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
@@ -198,14 +198,8 @@ async def test_a_paused_run_goes_on_without_a_context_and_for_nobody_else(http: 
     own = await thread_of(http, "eve")
     await ask(http, "eve", QUESTIONS[CANTEEN], own, **review)
     assert SALARY not in (await http.post(f"/threads/{own}/runs/wait", json=body, headers=as_("eve"))).text
-    forged_turn = {
-        "version": STATE_VERSION,
-        "settings": {"access": ["hr"]},
-        "access_digest": "0" * 16,
-        "generation": 1,
-        "filters": None,
-    }
-    forged_turn |= {"question": QUESTIONS[SALARY], "standalone_question": QUESTIONS[SALARY]}
+    asked = dict.fromkeys(("question", "standalone_question"), QUESTIONS[SALARY])
+    forged_turn = turn_record(settings={"access": ["hr"]}, access_digest="0" * 16, **asked)
     forged = {"values": {"turn": forged_turn}, "as_node": "begin"}
     assert (await http.post(f"/threads/{own}/state", json=forged, headers=as_("eve"))).status_code == 200
     again = {"assistant_id": "answer", "input": None}

@@ -15,7 +15,6 @@ import httpx
 import pytest
 import yaml
 
-from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
 from anabranch_server.application import create_app
@@ -24,6 +23,7 @@ from anabranch_server.json_values import MAX_REPLY
 from anabranch_server.request_values import MAX_BODY
 from plugins.server.tests.attacks import NODES
 from plugins.server.tests.test_time_attacks import HELD, NOTE, QUESTION, watched
+from tests.turn_records import turn_record
 
 KEY = new_key()
 MEGABYTE = 1 << 20
@@ -84,13 +84,7 @@ class Hoarder:
         text = "x" * self._size(random, MAX_BODY - 1000)
         claim = {"grade": "not_confirmed", "text": text, "reason": "", "nearest": ""}
         check = {"status": "", "claims": 1, "quoted": 0, "found": 0, "not_confirmed": 1, "checked": text}
-        turn = {
-            "version": STATE_VERSION,
-            "settings": {"create_prompt": text, text[:100]: 1},
-            "access_digest": "",
-            "generation": 1,
-        }
-        turn |= {"filters": None, "question": "x", "standalone_question": "x"}
+        turn = turn_record(settings={"create_prompt": text, text[:100]: 1})
         known: dict[str, Any] = {
             "answer": text, "missing": text, "question": text, "turn": turn, "claims": [claim] * 3, "check": check,
             "draft": {"answer": text, "window": 1, "keeps": 0}, "nothing": text,

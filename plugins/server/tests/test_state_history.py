@@ -9,28 +9,17 @@ from typing import Any
 import pytest
 
 from anabranch.agent.graph.state_validation import MAX_VALUE
-from anabranch.agent.nodes.state import STATE_VERSION
 from anabranch_server import state_history, state_size
 from plugins.server.tests.gate import ASKED, Served, gated
+from tests.turn_records import turn_record
 
 LONG = "x" * (MAX_VALUE + 1)
 
 
-def turn(**changed: Any) -> dict[str, Any]:
-    whole = {
-        "version": STATE_VERSION,
-        "settings": {},
-        "access_digest": "",
-        "generation": 1,
-        "filters": None,
-        "question": "x",
-    }
-    return {**whole, "standalone_question": "x", **changed}
-
-
 REFUSED: list[dict[str, Any]] = [
-    {"question": "x" * 50_001}, {"question": 7}, {"turn": turn(settings=[])},
-    {"turn": turn(settings={str(n): n for n in range(300)})}, {"turn": turn(settings={"create_prompt": LONG})},
+    {"question": "x" * 50_001}, {"question": 7}, {"turn": turn_record(settings=[])},
+    {"turn": turn_record(settings={str(n): n for n in range(300)})},
+    {"turn": turn_record(settings={"create_prompt": LONG})},
     {"turn": {}}, {"filters": "x"}, {"filters": {"source": LONG}}, {"answer": "x" * 400_001},
     {"answer": {"__overwrite__": "x"}}, {"claims": "x"}, {"claims": [LONG]}, {"check": LONG},
     {"check": {"a": LONG}}, {"trace": [{"node": "x"}]}, {"evidence": {"scores": "x"}},
